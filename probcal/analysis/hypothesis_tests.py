@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 
+# Differences with a smaller spread are equal up to rounding.
 _ZERO = 1e-12
-"""Differences with a smaller spread are equal up to rounding."""
 
 
 Number = TypeVar("Number", float, Floats)
@@ -64,12 +64,15 @@ def corrected_t_tests(values: Floats, test_shares: Floats, level: float = 0.95) 
     from scipy import stats
 
     means, sds = values.mean(axis=1), values.std(axis=1, ddof=1)
+    # thousands of tests have few shares of test rows
     shares, places = np.unique(test_shares, return_inverse=True)
     errors = sds * np.sqrt([variance_inflation(n, share) for share in shares])[places]
     halves = errors * float(stats.t.ppf((1 + level) / 2, n - 1))
     is_constant = sds < _ZERO
+    # constant differences divide by 0 here, and get their p below
     with np.errstate(divide="ignore", invalid="ignore"):
         p = 2 * stats.t.sf(np.abs(means) / errors, n - 1)
+    # equal differences have no spread, and leave no doubt: p is 1 if they are 0, and otherwise 0
     p = np.where(is_constant, np.abs(means) < _ZERO, p)
     errors, halves = (np.where(is_constant, 0.0, field) for field in (errors, halves))
     return TTest(means, errors, means - halves, means + halves, p)
@@ -146,8 +149,8 @@ ROW_METRICS = ("cxe", "rms", "auc", "cxe_clipped")
 """Metrics that are quick to compute for weighted rows. ``cxe_clipped`` clips the predictions to ``CLIP_RANGE``."""
 CLIP_RANGE = (0.001, 0.999)
 """Range of clipped predictions, the default of Probing."""
+# Number of resamples that are computed together. They take some MB for 20,000 rows.
 _BATCH_SIZE = 40
-"""Number of resamples that are computed together. They take some MB for 20,000 rows."""
 
 
 def bootstrap_rows(y: npt.NDArray[np.int8], p: Floats, n: int, random: np.random.Generator) -> Floats:
@@ -192,6 +195,7 @@ def clipped_cross_entropy(y: npt.NDArray[np.int8], p: Floats) -> float:
 
 def _log_losses(y: npt.NDArray[np.int8], p: Floats) -> Floats:
     """Return the log loss of each row in bits, (n_rows,)."""
+    # the loss of an observed label of probability 0 is infinite
     with np.errstate(divide="ignore"):
         return np.asarray(-np.log2(np.where(y == 1, p[:, 1], p[:, 0])))
 

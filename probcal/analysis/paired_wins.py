@@ -19,9 +19,10 @@ PRIOR_WINS = 0.05
 """Wins that each side of a pair has from the start, in tables. Without them a method that always wins has no rating."""
 _MOST_STEPS = 200
 _LONGEST_STEP = 2.0
+# Added to the diagonal, because the row of a method without any comparison is singular.
 _RIDGE = 1e-9
+# A shorter step is the last. Newton's next step would be about its square.
 _STEP_TOLERANCE = 1e-6
-"""A shorter step is the last. Newton's next step would be about its square."""
 
 
 def pairwise_wins(losses: Floats) -> Floats:
@@ -40,6 +41,7 @@ def pairwise_wins(losses: Floats) -> Floats:
 def mean_of_known(values: Floats, axis: int) -> Floats:
     """Return the mean over ``axis`` without NaN, or NaN where nothing is known."""
     mask = ~np.isnan(values)
+    # 0 / 0 is the NaN of what nobody knows
     with np.errstate(invalid="ignore"):
         return np.asarray(np.where(mask, values, 0.0).sum(axis=axis) / mask.sum(axis=axis))
 

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+# Fewest data sets for the F test. It is too liberal with fewer (two that agree give p = 0), so ranks are permuted.
 _FEWEST_DATASETS = 10
-"""Fewest data sets for the F test. It is too liberal with fewer (two that agree give p = 0), so ranks are permuted."""
 _PERMUTATIONS = 9_999
+# Number of ranks that are permuted together.
 _BATCH_NUMBERS = 1_000_000
-"""Number of ranks that are permuted together."""
+# Sums of ranks that differ by less are equal up to rounding.
 _EPSILON = 1e-9
 
 
@@ -69,7 +70,9 @@ def p_of_friedman(table: npt.NDArray[np.float64]) -> tuple[float, bool]:
 
 def _permutation_p(table: npt.NDArray[np.float64]) -> float:
     """Return the share of tables with randomly permuted ranks that are at least as far from even."""
+    # a fixed seed, so that the same ranks always have the same p-value
     random = np.random.default_rng(0)
+    # a table as uneven as the given one counts, however its sum is rounded
     largest = _sum_of_squares(table) - _EPSILON
     n_above, n_left = 0, _PERMUTATIONS
     while n_left:  # in batches, since all together would take GBs for hundreds of columns
@@ -77,6 +80,7 @@ def _permutation_p(table: npt.NDArray[np.float64]) -> float:
         permutations = random.permuted(np.broadcast_to(table, (size, *table.shape)), axis=2)
         n_above += int((_sum_of_squares(permutations) >= largest).sum())
         n_left -= size
+    # the given table is one of those that could be drawn, so p is never 0
     return (1 + n_above) / (1 + _PERMUTATIONS)
 
 

@@ -273,13 +273,11 @@ def _added_names(header: Sequence[str], classes: Sequence[str]) -> list[str]:
 
 
 def _earlier_columns(header: Sequence[str], plan: TablePlan) -> list[int]:
-    """Return the indices of the columns that ``ExportedModel.with_probabilities`` added to this table before, or none.
-
-    An input of the model is never such a column, because its values are needed.
-    """
+    """Return the indices of the columns that ``ExportedModel.with_probabilities`` added to this table before, or none."""
     end = len(header) - len(probability_names(plan.classes))
     number_name, *p_names = _added_names(header[1:end], plan.classes)
     indices = [0, *range(end, len(header))]
+    # an input of the model is never such a column, because its values are needed
     inputs = {column.source or column.name for column in plan.inputs}
     is_match = end > 0 and [header[index] for index in indices] == [number_name, *p_names]
     return indices if is_match and inputs <= set(card_names(header[1:end])) else []

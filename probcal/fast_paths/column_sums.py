@@ -13,8 +13,9 @@ from typing import Any, Protocol, Self
 import numpy as np
 from sklearn.base import clone
 
+# Class weights between which no weight of a row overflows or vanishes.
 _USUAL = 1e-100, 1e100
-"""Class weights between which no weight of a row overflows or vanishes."""
+# Log-odds of 128 MB, so that memory does not grow with the number of rows times classifiers.
 _MARGINS_AT_ONCE = 2**24
 
 
@@ -100,6 +101,7 @@ class LogOdds:
         """Return the log-odds of ``rows``, (n, k) in nats."""
         start, stop, _ = rows.indices(self._n_rows)
         if start < self._start or stop > self._start + len(self._block):
+            # callers ask for one small block after the other, and each would compute the log-ratios of all points again
             n_rows = max(stop - start, _MARGINS_AT_ONCE // len(self._classifiers))
             self._start, self._block = start, self._computed(slice(start, start + n_rows))
         return self._block[start - self._start : stop - self._start]

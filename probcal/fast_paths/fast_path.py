@@ -14,14 +14,14 @@ from sklearn.pipeline import Pipeline
 
 from probcal._validation import unset_seeds
 
+# Class of scikit-learn -> the module whose make_fast_path handles it.
 _HOMES = {
     "GaussianNB": "probcal.fast_paths.prior_shift",
     "LinearSVC": "probcal.fast_paths.linear_svm",
     "LogisticRegression": "probcal.fast_paths.logistic",
 }
-"""Class of scikit-learn -> the module whose ``make_fast_path`` handles it."""
+# Largest difference by rounding, as a share of the largest number of a column.
 _ROUNDING = 1e-9
-"""Largest difference by rounding, as a share of the largest number of a column."""
 
 
 class FastPath(Protocol):
@@ -103,6 +103,7 @@ def learner_fast_path(estimator: Any) -> FastPath | None:
         declared: Callable[[], FastPath] | None = estimator.class_weight_shortcut
         return declared() if declared is not None else None
     kind = type(estimator)  # not for a subclass, which may do something else
+    # a class of the same name in another package is another learner
     if kind.__name__ in _HOMES and kind.__module__.startswith("sklearn."):
         found: FastPath | None = import_module(_HOMES[kind.__name__]).make_fast_path(estimator)
         return found
@@ -118,6 +119,7 @@ def modules_for(kind: type) -> list[str]:
 
 def pipeline_fast_path(estimator: Pipeline) -> PipelineFastPath | None:
     """Return the fast path, or None if the last step has none or an earlier step draws its own seed at every fit."""
+    # a Pipeline with a memory writes at every fit, and a verbose one prints, which a shared fit would not do
     if len(estimator.steps) < 2 or estimator.memory is not None or estimator.verbose:
         return None
     last = None if unset_seeds(estimator[:-1]) else learner_fast_path(estimator.steps[-1][1])
@@ -155,14 +157,12 @@ class PipelineFastPath:
         return transform_rows(self._last, [one.steps[-1][1] for one in classifiers], transformed)
 
     def _train_rows(self) -> Any:
-        """Return the training rows as the steps transform them later.
-
-        A TargetEncoder learns from them by cross-fitting, and transforms them otherwise. Rows that differ by rounding
-        only are those that the last step was fitted on.
-        """
+        """Return the training rows as the steps transform them later."""
         if self._predicted_as is None and self._steps is not None:
             X, fitted_on = self._learned_from
+            # what fit_transform gave may differ: a TargetEncoder learns from the rows by cross-fitting
             transformed = self._steps.transform(X)
+            # the very rows of the fit let the last step recognise them
             self._predicted_as = fitted_on if _differ_by_rounding(fitted_on, transformed) else transformed
         return self._predicted_as
 

@@ -14,14 +14,14 @@ from scipy.linalg import qr_multiply, svd
 from probcal.fast_paths.hinge_solver import Point, Scale
 
 _EPS = float(np.finfo(float).eps)
+# A row with a multiplier closer to 0 or its limit, relative to the limit, need not be on the margin.
 _STRICT = 1e-9
-"""A row with a multiplier closer to 0 or its limit, relative to the limit, need not be on the margin."""
+# A margin is beyond 1 if it is so by more than this.
 _SIDE = 1e-9
-"""A margin is beyond 1 if it is so by more than this."""
+# A multiplier may leave its range by this, relative to its limit.
 _IN_RANGE = 1e-7
-"""A multiplier may leave its range by this, relative to its limit."""
+# Limit for the slope along b, relative to the sum of c of a class. Below it, b is free up to the next corner.
 _LEVEL = 1e-10
-"""Limit for the slope along b, relative to the sum of c of a class. Below it, b is free up to the next corner."""
 
 
 def exact_solution(rows: np.ndarray, limits: np.ndarray, point: Point, scale: Scale) -> tuple[np.ndarray, float | None]:
@@ -38,6 +38,7 @@ def exact_solution(rows: np.ndarray, limits: np.ndarray, point: Point, scale: Sc
         w, multipliers, apart, bend = _solved(rows[on], a[on], fixed @ rows)
     except np.linalg.LinAlgError:
         return _with_best_intercept(rows, limits, point.w), None
+    # without a row on the margin the system leaves b open
     if not on.any():
         w = _with_best_intercept(rows, limits, w)
     margins = rows @ w
@@ -75,6 +76,7 @@ def _solved(on: np.ndarray, a: np.ndarray, linear: np.ndarray) -> tuple[np.ndarr
         return np.append(linear[:-1], 0.0), a, 0.0, 1.0
     ones, triangle = np.ones(len(on)), on
     if len(on) > d:
+        # the triangle of a QR has the same solutions in d rows: the SVD of k rows needs a matrix of k x k
         ones, triangle = qr_multiply(on, ones, mode="right")
     left, sizes, right = svd(triangle)
     rank = int(np.count_nonzero(sizes > 8 * _EPS * max(on.shape) * sizes[0]))
@@ -101,6 +103,7 @@ def best_intercept(margins: np.ndarray, signs: np.ndarray, limits: np.ndarray) -
     order = np.argsort(corners)
     # beyond a corner one more row of the first class falls short, or one less of the second
     slopes = np.cumsum(limits[order]) - limits[signs > 0].sum()
+    # below the second limit a slope is rounding of the sums
     level = max(_LEVEL * min(limits[signs > 0].sum(), limits[signs < 0].sum()), 64 * _EPS * limits.sum())
     low, high = np.minimum(np.searchsorted(slopes, [-level, level]), len(order) - 1)
     return float(corners[order[low]] + corners[order[high]]) / 2

@@ -19,14 +19,15 @@ from probcal.fast_paths.fast_path import SignedRows
 from probcal.fast_paths.hinge_exact import exact_solution
 from probcal.fast_paths.hinge_solver import Accuracy, Hinge, Point, Scale
 
+# A rough search only finds out which rows lie near the margin. The others end so close that the minimum can be proved.
 _COLD = Accuracy(margins=1e-11, balance=1e-10, penalty=0.1, inertia=1.0)
 _ROUGH_COLD = Accuracy(margins=1.0, balance=1e-3, penalty=0.1, inertia=1.0)
 _ROUGH = Accuracy(margins=1.0, balance=1e-3, penalty=10.0, inertia=1.0)
 _EXACT = Accuracy(margins=1e-11, balance=1e-10, penalty=100.0, inertia=1e-6)
+# Size of the working set: at least this share of the rows, and at least this number for each column.
 _SHARE, _PER_COLUMN = 0.1, 3
-"""Size of the working set: at least this share of the rows, and at least this number for each column."""
+# If more rows than this share change sides between the two nearest solutions, they predict too little.
 _WIDE = 0.3
-"""If more rows than this share change sides between the two nearest solutions, they predict too little."""
 _MAX_JUMPS = 30
 
 
@@ -72,6 +73,7 @@ class HingePath:
     def __init__(self, data: SignedRows) -> None:
         self._rows, self._n_first, self._weights = data.rows, data.n_first, data.weights
         if data.weights is not None and not data.weights.all():
+            # a row of weight 0 changes nothing, and its multiplier would be 0 / 0 of its limit
             positive = data.weights > 0
             self._rows, self._weights = data.rows[positive], data.weights[positive]
             self._n_first = int(np.count_nonzero(positive[: data.n_first]))
@@ -112,6 +114,7 @@ class HingePath:
         part = (ratio - low.ratio) / (high.ratio - low.ratio) if high.ratio > low.ratio else 0.0
         below, above = low.all_shares(len(limits)), high.all_shares(len(limits))
         shares = below + part * (above - below)
+        # beyond the outermost solution there is no second one, so no row's side is predicted
         unknown = (shares > 0) & (shares < 1) if low is not high else np.ones(len(limits), dtype=bool)
         return Point(low.w + part * (high.w - low.w), shares * limits), unknown
 
@@ -125,6 +128,7 @@ class HingePath:
             working = (point.a > 0) & (point.a < limits)
         margins = rows @ point.w
         gaps = np.abs(margins - 1)
+        # the rows nearest to the margin of 1 are the likeliest to change their side
         reach = float(np.partition(gaps, self._size)[self._size]) if self._size < n_rows else np.inf
         for _ in range(_MAX_JUMPS):
             working = self._free_intercept(working | (gaps <= reach), margins, gaps, limits)
@@ -149,6 +153,7 @@ class HingePath:
             if -limits[working & second].sum() <= excess <= limits[working & ~second].sum():
                 break
             outside = np.flatnonzero(~working)
+            # doubled, so that few rounds are needed
             n_more = min(2 * int(np.count_nonzero(working)) + 1, len(outside))
             working = working.copy()
             working[outside[np.argpartition(gaps[outside], n_more - 1)[:n_more]]] = True

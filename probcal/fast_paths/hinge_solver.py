@@ -21,12 +21,12 @@ import numpy as np
 from scipy.linalg.lapack import dposv
 
 _MAX_ROUNDS, _MAX_STEPS = 60, 100
+# The growth of the penalty from round to round and its maximum, in units of the mean c for rows of mean length.
 _GROWTH, _MOST = 6.0, 1e11
-"""The growth of the penalty from round to round and its maximum, in units of the mean c for rows of mean length."""
+# Rounding error of a gradient, relative to the sum of the lengths of its terms.
 _ROUNDING = 1e-13
-"""Rounding error of a gradient, relative to the sum of the lengths of its terms."""
+# End of a round: the gradient, relative to the movement of the multipliers over the root of the penalty.
 _SLACK = 0.1
-"""End of a round: the gradient, relative to the movement of the multipliers over the root of the penalty."""
 _OVERSHOOT = 0.1
 _INSIDE = 1
 
@@ -108,6 +108,7 @@ class Hinge:
         self, a: np.ndarray, penalty: float, w: np.ndarray, margins: np.ndarray, inertia: float
     ) -> tuple[np.ndarray, int]:
         rows, limits, linear = self._rows, self._limits, self._linear
+        # only b gets inertia: |w|^2 / 2 makes the other columns unique already
         curvature, start = np.append(np.ones(len(w) - 1), inertia), np.append(np.zeros(len(w) - 1), w[-1])
         diagonal, piece, part = np.arange(len(w)), np.zeros(0, dtype=np.int8), 0.0
         for n_steps in range(_MAX_STEPS):
@@ -118,6 +119,7 @@ class Hinge:
             terms = (new.sum() + self._others) * self._scale.largest_norm + _norm(w)
             if _norm(gradient) <= max(_SLACK * moved / sqrt(penalty), _ROUNDING * terms):
                 return w, n_steps
+            # 0 below the range, 1 inside and 2 at the limit: rows of one piece share one parabola
             before, piece = piece, np.greater(raw, 0).view(np.int8) + np.greater_equal(raw, limits)
             # a whole step within one parabola ends at its minimum
             if part == 1.0 and np.array_equal(before, piece):
@@ -154,12 +156,7 @@ def _solved(hessian: np.ndarray, gradient: np.ndarray) -> np.ndarray:
 
 
 def _part(
-    raw: np.ndarray,
-    limits: np.ndarray,
-    penalty: float,
-    of_w: tuple[float, float],
-    fall: np.ndarray,
-    slope: float,
+    raw: np.ndarray, limits: np.ndarray, penalty: float, of_w: tuple[float, float], fall: np.ndarray, slope: float
 ) -> float:
     """Return the part of the Newton step to take: all of it, unless the function rises steeply at its end.
 
@@ -176,6 +173,7 @@ def _part(
     low, high, at = 0.0, 1.0, 1.0
     for _ in range(40):
         up, bend = rise(at)
+        # a whole step may end short of the minimum, and a shorter one must end near it
         if up <= _OVERSHOOT * slope and (at == 1.0 or up >= -_OVERSHOOT * slope):
             return at
         low, high = (at, high) if up < 0 else (low, at)

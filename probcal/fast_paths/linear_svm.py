@@ -29,6 +29,7 @@ from sklearn.utils.validation import validate_data
 
 from probcal.fast_paths.fast_path import SignedRows, signed_rows
 
+# Rows that are copied at a time, so that memory does not grow with their number.
 _BLOCK = 4096
 
 
@@ -50,6 +51,7 @@ class ActiveGrams:
         for place, rows in enumerate(self._classes):
             now, before = active[rows], self._active[rows]
             entered, left = np.flatnonzero(now & ~before), np.flatnonzero(before & ~now)
+            # then a new sum takes fewer rows
             if len(entered) + len(left) > np.count_nonzero(now):
                 self._recompute(place, now)
             else:
@@ -79,10 +81,10 @@ class ActiveGrams:
 
 
 _MAX_STEPS = 200
+# Size of the gradient at a minimum, relative to the largest possible sum of its terms.
 _ROUNDING = 1e-13
-"""Size of the gradient at a minimum, relative to the largest possible sum of its terms."""
+# A whole step is taken unless the slope at its end is more than this part of that at its start.
 _OVERSHOOT = 0.1
-"""A whole step is taken unless the slope at its end is more than this part of that at its start."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,9 +137,10 @@ class SquaredHinge:
             hessian = np.eye(len(w)) + 2 * np.tensordot(costs, self._grams.grams, 1)
             gradient = hessian @ w - 2 * costs @ self._grams.sums
             if np.linalg.norm(gradient) <= tiny:
-                residual = float(np.linalg.norm(self._gradient(w, margins, costs)))
+                residual = float(np.linalg.norm(w - 2 * (self._gaps(margins, costs) @ self.rows)))
                 if residual <= tiny:
                     return Minimum(w, n_steps, self._value(w, margins, costs), residual, hessian, margins)
+                # the gradient of the sums is small, and that of the rows is not: the sums have gathered rounding errors
                 if refreshed:
                     return None
                 self._grams.refresh()
@@ -202,16 +205,12 @@ class SquaredHinge:
         values[self._n_first :] *= costs[1]
         return values if self._weights is None else values * self._weights
 
-    def _gradient(self, w: np.ndarray, margins: np.ndarray, costs: np.ndarray) -> np.ndarray:
-        gradient: np.ndarray = w - 2 * (self._gaps(margins, costs) @ self.rows)
-        return gradient
-
     def _value(self, w: np.ndarray, margins: np.ndarray, costs: np.ndarray) -> float:
         return float(w @ w / 2 + self._gaps(margins, costs) @ np.maximum(1 - margins, 0))
 
 
+# If the minimum is below this part of the value with an intercept only, liblinear may run out of iterations.
 _NEAR_SEPARABLE = 0.02
-"""If the minimum is below this part of the value with an intercept only, liblinear may run out of iterations."""
 
 
 class SquaredHingePath:
@@ -230,6 +229,7 @@ class SquaredHingePath:
         minimum = self._problem.minimise(costs, self._start(ratio))
         if minimum is None:
             return None
+        # a minimum that is declined below is still a start for others
         insort(self._solved, (ratio, minimum.w), key=lambda pair: pair[0])
         error = self._margin_error(costs, minimum)
         return None if error is None else (minimum.w, minimum.n_steps, error)
@@ -247,11 +247,6 @@ class SquaredHingePath:
     def _margin_error(self, costs: np.ndarray, minimum: Minimum) -> float | None:
         """Return the largest error of those training margins that liblinear might put on the other side.
 
-        liblinear stops at a gradient g with |g| at most tol times the share of the rarer class times the gradient at 0.
-        It also stops after a step that gains less than 1e-12 of the value. |g| before that step can be sqrt(2e-12 *
-        value * curvature), and a tenth of it afterwards (tron.cpp). The mean curvature stands for the one along g. To
-        first order a margin is then off by x' H^-1 g, so by at most |H^-1 x| |g|.
-
         The result is None if liblinear is likely to run out of iterations.
         """
         problem = self._problem
@@ -259,10 +254,15 @@ class SquaredHingePath:
             return None
         at_zero = float(np.linalg.norm(problem.gradient_at_zero(costs)))
         curvature = np.trace(minimum.hessian) / problem.n_columns
+        # liblinear stops at a gradient g with |g| at most tol times the share of the rarer class times the gradient at
+        # 0. It also stops after a step that gains less than 1e-12 of the value. |g| before that step can be
+        # sqrt(2e-12 value curvature), and a tenth of it afterwards (tron.cpp). The mean curvature stands for its own.
         liblinear = max(self._tol * self._share * at_zero, 0.1 * np.sqrt(2e-12 * minimum.value * curvature))
         gradient = liblinear + minimum.residual
+        # to first order a margin is off by x' H^-1 g, so by at most |H^-1 x| |g|
         inverse = cho_solve(cho_factor(minimum.hessian), np.eye(problem.n_columns))
         distances = np.abs(minimum.margins)
+        # a bound for all rows first: most rows are beyond it, and need no product with the inverse
         near = np.flatnonzero(distances <= gradient * np.linalg.norm(inverse) * problem.largest_norm)
         largest = 0.0
         for at in range(0, len(near), _BLOCK):
@@ -273,14 +273,12 @@ class SquaredHingePath:
         return float(largest + rounding)
 
 
+# at a larger tolerance, or with fewer rounds, liblinear may stop before its minimum
 _TIGHT = 1e-8
 _MIN_ROUNDS = 100_000
+# Limit for numbers in X and the constant column. liblinear's tolerance applies to the whole gradient and value. Beyond
+# this limit it can leave the coefficients of smaller columns undetermined.
 _FAR = 100.0
-"""Limit for numbers in X and the constant column.
-
-liblinear's tolerance applies to the whole gradient and value. Beyond this limit it can leave the coefficients of
-smaller columns undetermined.
-"""
 _NUMBERS = ("tol", "max_iter", "C", "intercept_scaling")
 
 
@@ -327,10 +325,13 @@ class LinearSVCFastPath:
         if self._template is None:
             self._prepare(estimator, X, labels, row_weights)
         solved: list[LinearSVC | None] = [None] * len(class_weights)
+        # for more columns than rows "auto" is the dual solver, which may run out of iterations
         if self._is_far or not self._has_both or (self._is_wide and estimator.dual == "auto"):
             return solved
         solvable = np.flatnonzero(np.all((class_weights > 0) & np.isfinite(class_weights), axis=1))
-        for place in solvable[np.argsort(_log_ratio(class_weights[solvable]), kind="stable")].tolist():
+        # in the order of the ratios, so that each starts from its neighbour
+        ratios = np.log(class_weights[solvable, 1]) - np.log(class_weights[solvable, 0])
+        for place in solvable[np.argsort(ratios, kind="stable")].tolist():
             solved[place] = self._classifier(estimator, class_weights[place])
         return solved
 
@@ -351,6 +352,7 @@ class LinearSVCFastPath:
         template.classes_ = np.unique(labels)
         constant = float(estimator.intercept_scaling) if estimator.fit_intercept else None
         data = signed_rows(checked, np.asarray(labels) == template.classes_[1], row_weights, constant)
+        # not by absolute values, which would be a copy of X
         self._is_far = max(checked.max(), -checked.min(), constant or 0.0) > _FAR
         self._is_wide, self._has_both = len(checked) < checked.shape[1], data.smallest_share() > 0
         self._path = SquaredHingePath(data, estimator.tol)
@@ -363,13 +365,10 @@ class LinearSVCFastPath:
         w, n_steps, error = solved
         classifier: Any = copy(self._template)
         n_columns = classifier.n_features_in_
+        # a copy, because the path starts from w again
         classifier.coef_ = w[None, :n_columns].copy()
+        # without an intercept LinearSVC has a float here, and no array
         classifier.intercept_ = estimator.intercept_scaling * w[n_columns:] if estimator.fit_intercept else 0.0
         classifier.n_iter_ = n_steps
         classifier.margin_error_ = error
         return classifier
-
-
-def _log_ratio(class_weights: np.ndarray) -> np.ndarray:
-    ratio: np.ndarray = np.log(class_weights[..., 1]) - np.log(class_weights[..., 0])
-    return ratio

@@ -46,36 +46,34 @@ from sklearn.utils.validation import validate_data
 
 from probcal.fast_paths.logistic_solver import CLOSE_ENOUGH, AtZero, LogisticLoss, LogisticSolver, Search, run
 
+# Reciprocal condition numbers below which scikit-learn may find the Hessian singular. Its own limit is eps, for numbers
+# that rounding may change by a factor of 2.
 _SINGULAR = 4 * np.finfo(np.float64).eps
-"""Reciprocal condition numbers below which scikit-learn may find the Hessian singular.
-
-Its own limit is eps, for numbers that rounding may change by a factor of 2.
-"""
+# scikit-learn's tolerance is harmless for a mean loss, or curvature, above this many times tol.
 _FLAT = 1e4
-"""scikit-learn's tolerance is harmless for a mean loss, or curvature, above this many times tol."""
+# Factor for the leading order of an error, which covers the higher orders.
 _LEADING_ORDER = 2.0
-"""Factor for the leading order of an error, which covers the higher orders."""
+# Largest bound, in units of tol. Only a row that almost alone determines a coefficient exceeds it.
 _LARGEST_BOUND = 1e5
-"""Largest bound, in units of tol. Only a row that almost alone determines a coefficient exceeds it."""
+# Error at the end of a search, in units of its accuracy. An approximate Hessian can underestimate a step.
 _STEPS_LEFT = 5.0
-"""Error at the end of a search, in units of its accuracy. An approximate Hessian can underestimate a step."""
+# Rounding error of a gradient, as a share of the mean size of a column: some fifty times the machine precision.
 _DOUBT_ROUNDING = 1e-14
-"""Rounding error of a gradient, as a share of the mean size of a column: some fifty times the machine precision."""
+# Number of rows over which the largest term of the bound is taken.
 _SAMPLE = 256
-"""Number of rows over which the largest term of the bound is taken."""
+# Largest row length, in the norm of the inverse Hessian and in medians, for which samples are trusted. The few rows
+# with a rare value may be in no sample.
 _UNUSUAL = 3.0
-"""Largest row length, in the norm of the inverse Hessian and in medians, for which samples are trusted.
-
-The few rows with a rare value may be in no sample.
-"""
+# So many rows near the boundary are equal rows, or all scores are near 0. They are not looked at one by one.
 _MOST_IN_REACH = 1 << 14
+# Number of rows for which the bound itself is cheaper than the solver's steps.
 _FEW_ROWS = 4
-"""Number of rows for which the bound itself is cheaper than the solver's steps."""
 
 
 def is_singular(search: Search, hessian: np.ndarray) -> bool:
     """Return whether scikit-learn's solver may find ``hessian`` singular. It excludes the penalty of ``search``."""
     full = hessian + np.diag(search.penalties)
+    # the routines by which scipy.linalg.solve, which newton-cholesky calls, notices a singular matrix
     factor, failed = dpotrf(full, lower=1)
     return bool(failed) or dpocon(factor, np.abs(full).sum(axis=0).max(), uplo="L")[0] < _SINGULAR
 
@@ -90,23 +88,21 @@ def is_flat(search: Search, at_zero: np.ndarray, tol: float) -> bool:
     return bool(np.trace(search.hessian) <= _FLAT * tol * np.trace(at_zero))
 
 
+# Rows in the smallest samples.
 _FEWEST_ROWS = 1 << 12
-"""Rows in the smallest samples."""
+# Growth factor of the number of rows in the next samples.
 _LARGER = 4
-"""Growth factor of the number of rows in the next samples."""
+# Largest share of all rows in a sample. Above it, all rows are as cheap.
 _LARGEST = 1 / 8
-"""Largest share of all rows in a sample. Above it, all rows are as cheap."""
+# With fewer coefficients, two samples may agree by chance.
 _FEWEST_COEFFICIENTS = 8
-"""With fewer coefficients, two samples may agree by chance."""
+# Relative error allowed for steps on all rows, far above rounding.
 _EXACT = 1e-6
-"""Relative error allowed for steps on all rows, far above rounding."""
+# If the distances of two samples from the minimum differ by more than their mean, they are useless.
 _ROUGHEST = 1.0
-"""If the distances of two samples from the minimum differ by more than their mean, they are useless."""
+# Largest slope at the end of a step, as a share of the negative slope at its start, for which the whole step is taken.
+# The loss then falls by far more than the 1/2048 of the slope that the solver requires.
 _LEFT_OF_SLOPE = 0.25
-"""Largest slope at the end of a step, as a share of the negative slope at its start, for which the whole step is taken.
-
-The loss then falls by far more than the 1/2048 of the slope that the solver requires.
-"""
 _MOST_STEPS = 30
 
 
@@ -177,11 +173,13 @@ class SolverTrace:
 
     def _steps(self, search: Search, loss: LogisticLoss) -> Iterator[_Step]:
         point, weighting = search.point, search.weighting
+        # at the minimum of all rows the gradient of the loss is that of the penalty with the other sign
         at_minimum = -search.penalties * point
         if loss is not self._loss:
             at_minimum = loss.gradients(point[:, None], weighting[None])[:, 0]
         place = Search(weighting, search.penalties, point)
         place.take_hessian(np.tensordot(weighting, self._at_zero.hessians, axes=1), own=True)
+        # the solver starts from 0, where the derivatives on all rows are known: no sample is needed for its first step
         gradient = self._at_zero.gradients @ weighting
         step = -place.solve(gradient)
         offset = step - point
@@ -238,6 +236,7 @@ class BoundaryTolerance:
         own = _STEPS_LEFT * search.accuracy * _lengths(X, solved)  # by Cauchy and Schwarz
         flatness = np.abs(1 - 2 * expit(self._sample @ search.point))
         loose = _LEADING_ORDER * (flatness[:, None] * np.abs(self._sample @ solved)).max(axis=0)
+        # both bounds of the module's docstring hold, and either may be the smaller one
         bound = self._tol * np.minimum(loose, np.abs(solved).sum(axis=0))
         doubtful: np.ndarray = rows[np.abs(X @ search.point) - own <= bound]
         return doubtful
@@ -252,6 +251,7 @@ class BoundaryTolerance:
         own = _STEPS_LEFT * search.accuracy * lengths
         own += _DOUBT_ROUNDING * (np.abs(self._sample).mean(axis=0) @ np.abs(solved))
         usual = np.median(_lengths(self._sample, search.solve(self._sample.T)))
+        # from cheap to dear: samples of rows, one more Hessian, and the solver's steps on all rows
         sampled = self._trace.sampled_stopping_points(search) if lengths.max() <= _UNUSUAL * usual else ()
         for ends in sampled:
             if (decided := _decided(search, ends, X, scores, own, lengths)) is not None:
@@ -290,14 +290,13 @@ def _lengths(X: np.ndarray, solved: np.ndarray) -> np.ndarray:
     return lengths
 
 
+# Below the first, rounding stops scikit-learn's solver early. Above the second it stops too far from the minimum.
 _TOLERANCES = (1e-12, 1e-8)
-"""Below the first, rounding stops scikit-learn's solver early. Above the second it stops too far from the minimum."""
+# scikit-learn's default max_iter, which it does not reach at these tolerances.
 _FEWEST_STEPS = 100
-"""scikit-learn's default ``max_iter``, which it does not reach at these tolerances."""
+# Rounding error of a score, as a share of the product of the lengths of row and coefficients: some hundred times the
+# machine precision.
 _ROUNDING = 1e-13
-"""Rounding error of a score, as a share of the product of the lengths of row and coefficients: some hundred times the
-machine precision.
-"""
 
 
 def make_fast_path(estimator: LogisticRegression) -> LogisticFastPath | None:
@@ -309,12 +308,14 @@ def usable(estimator: Any) -> bool:
     """Return whether the fits of ``estimator`` are the minima that ``LogisticFastPath`` finds."""
     if type(estimator) is not LogisticRegression:
         return False
+    # another version of scikit-learn may take other steps and stop elsewhere
     tested = parse_version("1.6") <= parse_version(sklearn.__version__) < parse_version("1.10")
     least, most = _TOLERANCES
     own = estimator.get_params(deep=False)
     return (
         tested
         and own["solver"] == "newton-cholesky"
+        # how l2 and no penalty are spelt depends on the version
         and own["penalty"] in ("deprecated", "l2", None)
         and own["l1_ratio"] in (None, 0)
         and all(isinstance(own[name], Real) for name in ("C", "tol"))
@@ -413,6 +414,7 @@ def _search(template: LogisticRegression, loss: LogisticLoss, pair: np.ndarray, 
     total = float(pair @ totals)
     usual = np.isfinite(total) and (pair > 0).all()
     C = np.inf if template.penalty is None else template.C
+    # the loss is a mean here and a sum in scikit-learn
     penalties = np.full(loss.n_coefficients, 1 / (C * total) if usual else 0.0)
     if template.fit_intercept:
         penalties[-1] = 0
@@ -434,6 +436,7 @@ def _refuse_doubtful(doubt: BoundaryTolerance, loss: LogisticLoss, searches: lis
     found = [(one, doubt.possible(one, np.concatenate(rows))) for one, rows in zip(searches, near, strict=True) if rows]
     doubtful = [(one, rows) for one, rows in found if len(rows)]
     for one, _ in doubtful:
+        # the steps to a closer point pay only for a search that has a row in doubt
         one.state, one.accuracy = "open", CLOSE_ENOUGH
     run(loss, [one for one, _ in doubtful])
     for one, rows in doubtful:
@@ -443,8 +446,10 @@ def _refuse_doubtful(doubt: BoundaryTolerance, loss: LogisticLoss, searches: lis
 
 def _classifier(template: LogisticRegression, search: Search) -> LogisticRegression:
     fitted = copy(template)  # with its classes and feature names
+    # later searches start from the point itself
     point = search.point.copy()
     fitted.coef_ = point[None, : template.n_features_in_]
     fitted.intercept_ = point[-1:] if template.fit_intercept else np.zeros(1)
+    # an array of this type, as scikit-learn's fit sets it
     fitted.n_iter_ = np.array([search.n_gradients], dtype=np.int32)
     return fitted

@@ -20,12 +20,12 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigvalsh, solve_triangular
 from scipy.sparse import csc_array, csr_array
 
+# Numbers in a block of rows. Such a block stays in the processor's cache, whatever the number of rows.
 _BLOCK = 1 << 17
-"""Numbers in a block of rows. Such a block stays in the processor's cache, whatever the number of rows."""
+# Least number of rows in a block, so that matrix products are efficient.
 _FEWEST = 256
-"""Least number of rows in a block, so that matrix products are efficient."""
+# Up to this many columns are multiplied one by one. For a product of two matrices BLAS first copies them.
 _FEW = 6
-"""Up to this many columns are multiplied one by one. For a product of two matrices BLAS first copies them."""
 
 
 class AtZero(NamedTuple):
@@ -73,7 +73,8 @@ class _DenseTable:
         np.multiply(self._X[rows], roots[:, None], out=Z[:, : self._X.shape[1]])
         if self._intercept:
             Z[:, -1] = roots
-        gram: np.ndarray = Z.T @ Z  # a matrix times itself costs half of a product
+        # Z holds the rows times the roots of the values: a matrix times itself costs half of a product of two matrices
+        gram: np.ndarray = Z.T @ Z
         return gram
 
 
@@ -88,6 +89,7 @@ class _SparseTable:
     def __init__(self, X: np.ndarray, intercept: bool) -> None:
         self._shape = (X.shape[1] + intercept, X.shape[1] + intercept)
         self.block = max(_FEWEST, _BLOCK * len(X) // int(np.count_nonzero(X) + len(X)))
+        # one matrix for each block, because a slice of a sparse matrix is a copy
         self._rows = []
         for first in range(0, len(X), self.block):
             part = X[first : first + self.block]
@@ -107,6 +109,7 @@ class _SparseTable:
         if not self._products:
             self._products = [_products(part) for part in self._rows]
         lower = (self._products[rows.start // self.block] @ values).reshape(self._shape)
+        # the products hold each pair of columns once, because a Gram matrix is symmetric
         gram: np.ndarray = lower + np.tril(lower, -1).T
         return gram
 
@@ -125,6 +128,7 @@ def _products(X: csr_array) -> csc_array:
 def _table(X: np.ndarray, intercept: bool) -> _DenseTable | _SparseTable:
     """Return the table whose Gram matrices cost less. The sparse one needs no more memory than two copies of X."""
     lengths = np.count_nonzero(X, axis=1) + intercept
+    # a row has length (length + 1) / 2 products, and each takes two numbers: its value and its place
     few = (lengths * (lengths + 1)).sum() <= 2 * X.size
     return _SparseTable(X, intercept) if few else _DenseTable(X, intercept)
 
@@ -191,8 +195,10 @@ class LogisticLoss:
         both = np.column_stack([coefficients, direction])
         for rows in self.blocks():
             margins = self.margins(both, rows)
+            # a copy, because _misfits writes over the margins
             moved, misfits = margins[:, 1].copy(), _misfits(margins)[:, 0]
             changes = self._weights(weighting, rows) * misfits * (1 - misfits) * (1 - 2 * misfits) * moved
+            # the sum takes square roots of the values, so those of each sign are summed by themselves
             bend += self._table.gram(np.maximum(changes, 0), rows) - self._table.gram(np.maximum(-changes, 0), rows)
         return bend
 
@@ -218,6 +224,7 @@ class LogisticLoss:
 
 def _misfits(margins: np.ndarray) -> np.ndarray:
     """Return the probabilities of the wrong class in the place of ``margins``."""
+    # beyond a margin of 709 exp is infinite, and its reciprocal 0 is the right share
     with np.errstate(over="ignore"):
         np.exp(margins, out=margins)  # three times as fast as expit
     margins += 1
@@ -242,15 +249,15 @@ scikit-learn's is about 1e-7 at tol=1e-8.
 """
 CLOSE_ENOUGH = 1e-11
 """Distance where a search ends if a row is so near the boundary that it matters."""
+# Factor by which a step may converge worse than the one before.
 _RATE_MARGIN = 10.0
-"""Factor by which a step may converge worse than the one before."""
 _MOST_GRADIENTS = 150
+# Share of a Newton step. If even this share is too far, the search fails.
 _SMALLEST_SHARE = 1e-4
-"""Share of a Newton step. If even this share is too far, the search fails."""
+# Number of steps that are mixed.
 _MEMORY = 5
-"""Number of steps that are mixed."""
+# Added to the scaled Hessian, so that collinear columns do not prevent its factorisation. Scores do not change.
 _JITTER = 1e-14
-"""Added to the scaled Hessian, so that collinear columns do not prevent its factorisation. Scores do not change."""
 
 
 @dataclass
@@ -284,9 +291,11 @@ class Search:
     def take_hessian(self, hessian: np.ndarray, *, own: bool) -> None:
         """Use ``hessian``, without the penalty, for the next steps. ``own`` tells that it is exact at ``point``."""
         self.hessian, self.owns_hessian, self.wants_hessian = hessian, own, False
+        # lengths and steps of another Hessian cannot be compared or mixed with the next ones
         self._length, self._points, self._steps = math.inf, [], []
         full = hessian + np.diag(self.penalties)
         self._scale = np.sqrt(full.diagonal())
+        # a column of zeros without a penalty
         self._scale[self._scale == 0] = 1
         full /= self._scale * self._scale[:, None]
         full.flat[:: len(full) + 1] += _JITTER
@@ -325,6 +334,7 @@ class Search:
         # without the penalty: steps along collinear columns are rounding and do not change scores
         length = math.sqrt(max(0.0, step @ self.hessian @ step))
         rate = length / self._length if math.isfinite(self._length) else 1.0
+        # the end of this step is about its length times the rate from the minimum
         if length * min(1.0, _RATE_MARGIN * rate) <= self.accuracy:
             self.point, self.state = self.point + step, "done"
         elif length > self._length:
@@ -333,13 +343,16 @@ class Search:
             self._length, self._share = length, 1.0
             self._points.append(self.point)
             self._steps.append(step)
+            # the limits keep the logarithm of the rate away from 0
             steps_left = math.log(length / self.accuracy) / -math.log(min(max(rate, 1e-3), 0.999))
+            # before the second step of a Hessian its rate is not known
             self.wants_hessian = steps_left > hessian_cost + 2 and len(self._steps) > 1
             if not self.wants_hessian:
                 self.point = self._mixed()
 
     def _go_back(self) -> None:
         last = self._points[-1]
+        # the Hessian of another point may be what is wrong. Only a step by its own one is shortened.
         if not self.owns_hessian or len(self._points) > 1:
             self.point, self.wants_hessian = last, True
             return
@@ -362,20 +375,19 @@ class Search:
         return mixed
 
 
+# Number of minima for an interpolated start. Beyond the outermost minimum half as many are used, because polynomials
+# diverge there.
 _NODES = 8
-"""Number of minima for an interpolated start. Beyond the outermost minimum half as many are used, because polynomials
-diverge there.
-"""
+# Largest distance beyond the outermost minimum, in the log ratio, at which a search may start.
 _NEAR = 1.0
-"""Largest distance beyond the outermost minimum, in the log ratio, at which a search may start."""
+# Log ratios that are closer than this would spoil an interpolation.
 _SAME = 1e-6
-"""Log ratios that are closer than this would spoil an interpolation."""
+# One row in this many gives a start that saves some Hessians of all rows.
 _SHARE = 16
-"""One row in this many gives a start that saves some Hessians of all rows."""
+# Number of rows above which such a start pays.
 _MANY = 1 << 16
-"""Number of rows above which such a start pays."""
+# After this many failures without a success the rest is not tried, for instance for separable data.
 _MAX_FAILURES = 3
-"""After this many failures without a success the rest is not tried, for instance for separable data."""
 
 
 class LogisticSolver:
@@ -391,6 +403,7 @@ class LogisticSolver:
 
         ``at_zero``: (2, n_coefficients, n_coefficients) Hessians of the rows of each class at coefficients of 0.
         """
+        # from equal weights outwards, so that minima nearby are known
         waiting = sorted((one for one in searches if one.state == "open"), key=lambda one: abs(one.ratio))
         while waiting:
             if not self._minima and self._n_failed >= _MAX_FAILURES:
@@ -398,6 +411,7 @@ class LogisticSolver:
                     one.state = "failed"
                 return
             now = self._next(waiting)
+            # by identity, because == of two searches compares their arrays
             waiting = [one for one in waiting if not any(one is other for other in now)]
             for one in now:
                 self._start(one, loss, at_zero)
@@ -422,6 +436,7 @@ class LogisticSolver:
 
     def _start(self, search: Search, loss: LogisticLoss, at_zero: np.ndarray) -> None:
         if not self._hessians:
+            # the Hessian at 0 costs no pass over the rows, whatever the weighting
             search.take_hessian(np.tensordot(search.weighting, at_zero, axes=1), own=True)
             if loss.n_rows >= _MANY:
                 _start_from_sample(search, loss)
@@ -436,6 +451,7 @@ class LogisticSolver:
             if len(nodes) < n_nodes and all(abs(node[0] - other) > _SAME for other, _ in nodes):
                 nodes.append(node)
         places = np.array([place for place, _ in nodes])
+        # the identity keeps the diagonal, which is no factor, from dividing by 0
         factors = (ratio - places) / (places[:, None] - places + np.eye(len(places)))
         np.fill_diagonal(factors, 1)
         offset: np.ndarray = factors.prod(axis=1) @ np.array([point for _, point in nodes])
@@ -456,6 +472,7 @@ class LogisticSolver:
                 self._n_failed += 1
                 continue
             self._minima.append((one.ratio, one.point))
+            # a Hessian between two others adds nothing to them
             if one.owns_hessian:
                 self._hessians.append((one.ratio, one.hessian))
         self._minima.sort(key=lambda node: node[0])
@@ -463,7 +480,7 @@ class LogisticSolver:
 
 
 def _start_from_sample(search: Search, loss: LogisticLoss) -> None:
-    """Move ``search`` to the minimum of a sample of rows, if that is found."""
+    # a fixed seed: the same rows always give the same minimum, to the last bit
     rows = np.random.default_rng(0).choice(loss.n_rows, loss.n_rows // _SHARE, replace=False)
     rough = Search(search.weighting, search.penalties, search.point)
     rough.take_hessian(search.hessian, own=True)

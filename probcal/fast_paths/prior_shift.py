@@ -163,6 +163,7 @@ class PriorShift:
             self._in_order = np.array_equal(self._base.classes_, np.unique(labels))
         if not self._in_order:  # its log-odds may be those of the first class
             return [None] * len(class_weights)
+        # the base's log-odds contain those of its own weights
         own = self._log_prior_odds(*self._totals)
         return [
             ShiftedClassifier(self._base, self.log_odds, self._log_prior_odds(a * first, b * second) - own)
@@ -193,12 +194,12 @@ class PriorShift:
         return log_odds[:, None] + shifts, np.reshape(error, (-1, 1))
 
 
+# Share of a sum of squares, far above its rounding error.
 _ROUNDING = 1e-10
-"""Share of a sum of squares, far above its rounding error."""
+# Share of a mean under other weights, far above its rounding error.
 _OF_MEANS = 1e-13
-"""Share of a mean under other weights, far above its rounding error."""
+# scikit-learn does not learn from a class whose rows weigh less than 1e-8 together.
 _TOO_LIGHT = 1e-6
-"""scikit-learn does not learn from a class whose rows weigh less than 1e-8 together."""
 
 
 def make_fast_path(estimator: GaussianNB) -> PriorShift | None:
@@ -218,6 +219,7 @@ def log_odds(fitted: GaussianNB, X: Any) -> tuple[np.ndarray, np.ndarray]:
     """
     joint = fitted.predict_joint_log_proba(X)
     highest = np.log(fitted.class_prior_) - np.log(2 * np.pi * fitted.var_).sum(axis=1) / 2
+    # by rounding, a row at the mean can be above the highest
     z = np.sqrt(2 * np.maximum(highest - joint, 0))
     means = np.linalg.norm(fitted.theta_ / np.sqrt(fitted.var_), axis=1)
     error = _ROUNDING * (1 + np.abs(joint)) + _OF_MEANS * z * means

@@ -21,6 +21,7 @@ def checked_frame(estimator: Any, X: Any, *, fitting: bool) -> pd.DataFrame:
         raise ValueError(f"X has {len(X)} rows and {X.shape[1]} columns; at least 1 of each is required")
     if not X.columns.is_unique:
         raise ValueError(f"column {X.columns[X.columns.duplicated()][0]!r} occurs twice; names must be unique")
+    # only the names, because scikit-learn's check of the values refuses categories and text
     validate_data(estimator, X, reset=fitting, skip_check_array=True)
     return X
 

@@ -10,32 +10,27 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy.special import ndtr
 
+# Weka's smallest rounding step (its Utils.SMALL).
 _FINEST = 1e-6
-"""Weka's smallest rounding step (its ``Utils.SMALL``)."""
+# Kernels are left out of a sum if their total is below this share of it.
 _IGNORED_SHARE = 1e-12
-"""Kernels are left out of a sum if their total is below this share of it."""
 _NODES_PER_WIDTH = 8
+# Number of nodes for the interpolation of a kernel. With nodes this close the relative error is at most 2e-12 up to 6
+# widths from the centre, 8e-10 up to 8 and 3e-6 up to 10.
 _STENCIL = 20
-"""Number of nodes for the interpolation of a kernel.
-
-With nodes this close the relative error is at most 2e-12 up to 6 widths from the centre, 8e-10 up to 8 and 3e-6 up to
-10.
-"""
+# Bins farther than this many widths from every centre are summed, not interpolated. Nearer bins have a kernel so high
+# that those beyond 8 widths cannot matter, with the exception below.
 _FAR = 4.0
-"""Bins farther than this many widths from every centre are summed, not interpolated.
-
-Nearer bins have a kernel so high that those beyond 8 widths cannot matter, with the exception below.
-"""
+# Nodes for bins within _FAR widths are at most this many widths from a centre.
 _FARTHEST_NODE = 6.0
-"""Nodes for bins within ``_FAR`` widths are at most this many widths from a centre."""
+# If a kernel has less than this share of the weight, no bin is interpolated.
 _SMALLEST_SHARE = 1e-12
-"""If a kernel has less than this share of the weight, no bin is interpolated."""
+# Number of nodes that cost as much as the sum of a bin without a table.
 _NODES_PAY = 8
-"""Number of nodes that cost as much as the sum of a bin without a table."""
+# Bins narrower than this many widths have a series around their middle. A difference of ndtr would lose digits.
 _NARROW = 0.01
-"""Bins narrower than this many widths have a series around their middle. A difference of ndtr would lose digits."""
+# Number of widths beyond which a kernel is 0 in floating point.
 _ZERO_DISTANCE = 40.0
-"""Number of widths beyond which a kernel is 0 in floating point."""
 
 
 def bins_of(values: np.ndarray, precision: float) -> np.ndarray:
@@ -69,6 +64,7 @@ class KernelDensity:
     """
 
     def __init__(self, values: np.ndarray, weights: np.ndarray, precision: float) -> None:
+        # a value of weight 0 would widen the range, and with it the kernels
         values, weights = values[weights > 0], weights[weights > 0]
         self._is_empty = not len(values)
         if self._is_empty:  # Weka's estimator without values has one kernel at 0
@@ -107,6 +103,7 @@ class KernelDensity:
         KernelDensity
             The density itself if the factor is 1 or it has no values, and otherwise another one.
         """
+        # the kernel of an empty estimator stands for no row
         if factor == 1 or self._is_empty:
             return self
         made = copy(self)
@@ -133,6 +130,7 @@ class KernelDensity:
         if stride > 1:
             near[near] = self._gaps[places[near].astype(np.intp)] <= _FAR * self._width
             near &= self._is_smooth
+        # for few bins their sums cost less than the table of all bins
         if _NODES_PAY * np.count_nonzero(near) < n_bins / stride:
             near[:] = False
         mass = np.empty(len(places))
@@ -153,10 +151,12 @@ class KernelDensity:
         """Return the mass of a kernel in the bins at some ``distances`` from it, not negative, in bins."""
         bin_width = 1 / self._width
         z = distances * bin_width
+        # the kernel is symmetric, and ndtr keeps its digits only in the lower tail
         if bin_width > _NARROW:
-            mass: np.ndarray = ndtr(bin_width / 2 - z) - ndtr(-bin_width / 2 - z)  # in the tail where ndtr keeps digits
+            mass: np.ndarray = ndtr(bin_width / 2 - z) - ndtr(-bin_width / 2 - z)
             return mass
         z *= z
+        # the even derivatives of the density at the middle of the bin, up to the sixth, which are polynomials in z^2
         mass = bin_width**2 / 24 * (z - 1) + bin_width**4 / 1920 * (z * (z - 6) + 3) + 1
         mass += bin_width**6 / 322560 * (z * (z * (z - 15) + 45) - 15)
         return mass * np.exp(z / -2) * (bin_width / math.sqrt(2 * math.pi))
@@ -213,8 +213,8 @@ def _interpolation(stride: int) -> np.ndarray:
     return shares
 
 
+# (-1)^j times the binomial coefficient of _STENCIL - 1 over j.
 _BARYCENTRIC = np.cumprod([1.0, *((i - _STENCIL) / i for i in range(1, _STENCIL))])
-"""(-1)^j times the binomial coefficient of _STENCIL - 1 over j."""
 
 
 def _chunks(sizes: np.ndarray, most: int = 2_000_000) -> list[tuple[int, int]]:

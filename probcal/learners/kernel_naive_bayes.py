@@ -18,10 +18,10 @@ from probcal.fast_paths.column_sums import ColumnSums, LogOdds
 from probcal.fast_paths.prior_shift import PriorShift
 from probcal.learners.kernel_density import KernelDensity, bins_of
 
+# Weka's least probability of one value given a class.
 _SMALLEST = 1e-75
-"""Weka's least probability of one value given a class."""
+# Weka's rounding step for a column with a single distinct value.
 _DEFAULT_PRECISION = 0.01
-"""Weka's rounding step for a column with a single distinct value."""
 
 
 class KernelNaiveBayes(CheckedParameters, ClassifierMixin, BaseEstimator):
@@ -109,7 +109,10 @@ class KernelNaiveBayes(CheckedParameters, ClassifierMixin, BaseEstimator):
         columns = _columns(X)
         self._names = _names(X)
         self.n_features_in_ = len(columns)
-        self.columns_ = [_fit_column(column, positive, weights) for column in columns]
+        self.columns_ = [
+            (_Nominal if isinstance(column.dtype, pd.CategoricalDtype) else _Numeric)(column, positive, weights)
+            for column in columns
+        ]
         return self
 
     def reweighted(self, first: float, second: float) -> KernelNaiveBayes:
@@ -244,8 +247,8 @@ class KernelNaiveBayes(CheckedParameters, ClassifierMixin, BaseEstimator):
         self.log_prior_ = np.log((by_class + 1) / (by_class.sum() + 2))
 
 
+# Far above the error of the kernel densities of all columns, which depends on the predicted rows.
 _LOG_ODDS_ERROR = 1e-6
-"""Far above the error of the kernel densities of all columns, which depends on the predicted rows."""
 
 
 def _log_odds(fitted: KernelNaiveBayes, X: Any) -> tuple[np.ndarray, float]:
@@ -356,10 +359,6 @@ class _Numeric(_Column):
         values = column.to_numpy(np.float64)
         known = ~np.isnan(values)
         codes = np.full(len(values), -1)
+        # Weka rounds a value that it predicts as in training, and the mass of each bin is computed once
         points, codes[known] = np.unique(bins_of(values[known], self._precision), return_inverse=True)
         return points, codes
-
-
-def _fit_column(column: pd.Series, positive: np.ndarray, weights: np.ndarray) -> _Nominal | _Numeric:
-    kind = _Nominal if isinstance(column.dtype, pd.CategoricalDtype) else _Numeric
-    return kind(column, positive, weights)

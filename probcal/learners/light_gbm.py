@@ -52,5 +52,6 @@ class LightGBM(GradientBoosting):
             n_jobs=1,
             verbosity=-1,
             deterministic=True,
+            # else LightGBM takes the faster one of two ways to add, by the clock, and they round differently
             force_row_wise=True,
         )

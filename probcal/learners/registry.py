@@ -84,6 +84,7 @@ LEARNERS: dict[str, Builtin] = {
     "logistic": Builtin(
         "sklearn.linear_model.LogisticRegression",
         "logistic regression with next to no penalty (Weka's Logistic has a ridge of 1e-8)",
+        # at this tolerance newton-cholesky ends at the minimum, as Weka does, and probes have a fast path
         {"C": 1e8, "solver": "newton-cholesky", "tol": 1e-8},
         label="Log",
     ),

@@ -26,12 +26,7 @@ class HingeSVMShortcut:
         self._path: HingePath | None = None
 
     def fit(
-        self,
-        estimator: HingeSVM,
-        X: Any,
-        labels: np.ndarray,
-        class_weights: np.ndarray,
-        row_weights: np.ndarray | None,
+        self, estimator: HingeSVM, X: Any, labels: np.ndarray, class_weights: np.ndarray, row_weights: np.ndarray | None
     ) -> list[HingeSVM | None]:
         """Fit a HingeSVM for each pair of class weights.
 

@@ -21,10 +21,9 @@ FEWEST_CLASS_ROWS = 5
 """Fewest rows of each class. Of 5 rows a draw has none with probability .7 %, and of 3 with 5 %: more than the tail
 beyond an interval of 95 %, which then ends where the class is absent.
 """
+# Least variance of the number of positive rows if the predictions are right, for a p-value from the normal limit. It is
+# that of 20 rows of probability .5. With 20 rows of probability .001 one positive row would give p = 1e-11.
 _LEAST_VARIANCE = 5.0
-"""Least variance of the number of positive rows if the predictions are right, for a p-value from the normal limit. It
-is that of 20 rows of probability .5. With 20 rows of probability .001 one positive row would give p = 1e-11.
-"""
 
 
 @dataclass(frozen=True)
@@ -67,14 +66,13 @@ def row_support(
         reason = f'{_rows_text(n, class_rows[rarest])} of "{classes[rarest]}"'
     else:
         reason = ""
-    return RowSupport(has_losses, has_all, n_rows >= FEWEST_ROWS and _supports_p_value(p, weight), reason)
-
-
-def _supports_p_value(p: Floats, weight: Floats) -> bool:
-    columns = p[:, None] if p.ndim == 1 else p
-    variance = (weight / weight.max()) ** 2 @ (columns * (1 - columns))
-    # where every prediction is 0 or 1, the p-value is exact
-    return bool(((variance == 0) | (variance >= _LEAST_VARIANCE * (1 - 1e-12))).all())
+    has_p_value = False
+    if n_rows >= FEWEST_ROWS:
+        columns = p[:, None] if p.ndim == 1 else p
+        variance = (weight / weight.max()) ** 2 @ (columns * (1 - columns))
+        # where every prediction is 0 or 1, the p-value is exact
+        has_p_value = bool(((variance == 0) | (variance >= _LEAST_VARIANCE * (1 - 1e-12))).all())
+    return RowSupport(has_losses, has_all, has_p_value, reason)
 
 
 def _rows_text(n: int, effective: float) -> str:

@@ -29,19 +29,19 @@ MISSING_GROUP = "(missing)"
 ROUNDING = 1e-6
 """How far a probability may lie beyond 0 or 1: ten roundings of float32."""
 MOST_GROUPS = 50
+# Share of the rows. Percent lie mostly above 1, and a slip of the pen is a single row.
 _PERCENT_SHARE = 0.5
-"""Share of the rows. Percent lie mostly above 1, and a slip of the pen is a single row."""
 _SIGN = "[%\N{FULLWIDTH PERCENT SIGN}]"
 _PERCENT = re.compile(rf"(.*[0-9.,])\s*{_SIGN}", re.DOTALL)
+# The exponent in place of a per-cent sign, so that 63.7% is the same float as .637.
 _HUNDREDTH = "e-2"
-"""The exponent in place of a per-cent sign, so that ``63.7%`` is the same float as ``.637``."""
 _DATE, _TIME = re.compile(r"\d{4}-\d\d-\d\d"), re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?")
 _WHOLE_WITH_ZEROS = re.compile(r"([-+]?[0-9]+)\.0+")
 _BOOLEANS = {"true", "false"}
+# Sums and squares of weights between these are finite.
 _SAFE_WEIGHTS = (1e-100, 1e100)
-"""Sums and squares of weights between these are finite."""
+# Largest ratio of two weights. A sum has 16 digits, so it does not notice a smaller weight, and fits lose theirs.
 _LARGEST_RATIO = 1e30
-"""Largest ratio of two weights. A sum has 16 digits, so it does not notice a smaller weight, and fits lose theirs."""
 
 
 class FileColumn:
@@ -64,6 +64,7 @@ class FileColumn:
 
     def replace_percent_signs(self) -> None:
         """Replace the numbers by hundredths if a per-cent sign follows each of them."""
+        # few columns hold a sign, and the others are not turned into Python's texts
         if self.text is None or not pc.any(pc.match_substring_regex(self.text.distinct, _SIGN)).as_py():
             return
         codes, levels = pd.factorize(self.values.astype(object))

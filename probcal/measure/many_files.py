@@ -87,6 +87,7 @@ def joined_table(source: str, files: list[Path]) -> UserTable:
 
 
 def _joined(parts: list[pa.ChunkedArray]) -> pa.ChunkedArray:
+    # one file may hold the texts of a column plainly and another as a dictionary
     if any(is_text(part.type) for part in parts):
         plain = [part.cast(pa.large_string()) for part in parts]
         return pa.chunked_array([pa.chunked_array(plain).combine_chunks().dictionary_encode()])
@@ -123,17 +124,14 @@ def summarised(source: str, files: list[Path], request: PredictionsRequest, mapp
     cells = {names: Cells.of(*pair) for names, pair in whole.items() if names != ("", "")}
     if not min(everything.counts):
         raise DataError(f'{source}: column "{request.target}" holds only one class; two are needed')
-    note = "summarised in cells of nearly equal probability" if _is_pooled(sums) else "summarised by probability"
+    is_pooled = any(part.is_grid for part in sums.values())
+    note = "summarised in cells of nearly equal probability" if is_pooled else "summarised by probability"
     table = UserTable(Path(source).name, source, [request.target, *request.probability], [], [_files_text(files), note])
     return SummarisedPredictions(
         table=table, target=request.target, columns=request.probability, classes=(negative, positive),
         y=everything.y, p=everything.p, weight=everything.weight, has_weights=request.weight is not None, groups={},
         mark=".", cells=everything, group_cells=cells,
     )  # fmt: skip
-
-
-def _is_pooled(sums: Sums) -> bool:
-    return any(part.is_grid for part in sums.values())
 
 
 def add_sums(one: Sums, two: Sums) -> Sums:

@@ -8,8 +8,8 @@ from typing import Any
 from probcal.errors import ProbcalError, did_you_mean
 from probcal.methods.registry import FAMILIES, METHODS
 
+# It changes nothing unless the true base rate is given.
 _UNADJUSTED_MAP = "prior"
-"""It changes nothing unless the true base rate is given."""
 
 
 def map_paths() -> dict[str, str]:

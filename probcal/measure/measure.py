@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 Printer = Callable[[str], None]
 FEWEST_ASKED_DRAWS = 20
+# From so many rows on, the values are printed before their intervals.
 _MANY_ROWS = 100_000
-"""From so many rows on, the values are printed before their intervals."""
 _OTHER_FORMATS = (".parquet", ".feather", ".arff", ".xlsx", ".xls", ".json", ".gz", ".zip")
 
 
@@ -110,7 +110,6 @@ def _read(request: PredictionsRequest, options: MeasureOptions) -> FilePredictio
 
 
 def _refuse_options(options: MeasureOptions) -> None:
-    """Raise ProbcalError for options that cannot be followed."""
     if options.draws is not None and 0 < options.draws < FEWEST_ASKED_DRAWS:
         raise ProbcalError(
             f"--draws {options.draws}: an interval needs at least {FEWEST_ASKED_DRAWS} draws; 0 gives intervals in"

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Floats = npt.NDArray[np.float64]
+# Number of rows in all resamples of a diagram, which takes some seconds.
 _MOST_RESAMPLED_ROWS = 20_000_000
-"""Number of rows in all resamples of a diagram, which takes some seconds."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,7 @@ def page(measurement: Measurement) -> str:
     for section in measurement.sections:
         header, rows = table(section, measurement.map)
         picture = styled_picture(
-            f"Reliability: {section.name}",
-            partial(reliability_figure, predictions, section, measurement.map),
+            f"Reliability: {section.name}", partial(reliability_figure, predictions, section, measurement.map)
         )
         sections.append(PageSection(section.name, header, rows, picture, section.support.has_all))
     legends = [*legend(measurement), *([] if is_installed("matplotlib") else [missing_pictures_note()])]

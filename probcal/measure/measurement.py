@@ -16,13 +16,7 @@ from probcal.measure.few_rows import RowSupport, row_support
 from probcal.measure.file_columns import MISSING_GROUP
 from probcal.measure.prediction_file import FilePredictions
 from probcal.measure.summary import Cells, SummarisedPredictions
-from probcal.metrics.closed_forms import (
-    auc_interval,
-    brier_interval,
-    log_loss_interval,
-    mean_interval,
-    share_interval,
-)
+from probcal.metrics.closed_forms import auc_interval, brier_interval, log_loss_interval, mean_interval, share_interval
 from probcal.metrics.drawn_rows import Blocks, DrawnRows
 from probcal.metrics.metric import Metric, Prediction
 from probcal.metrics.registry import ASKED_METRICS, METRICS, metric_named
@@ -32,23 +26,22 @@ Floats = npt.NDArray[np.float64]
 LEVEL = 0.95
 NO_INTERVAL = (math.nan, math.nan)
 MOST_DRAWS, FEWEST_DRAWS = 1000, 200
+# Number of rows in all draws, which takes about half a minute, and twice that with calibration.
 _MOST_RESAMPLED_ROWS = 100_000_000
-"""Number of rows in all draws, which takes about half a minute, and twice that with calibration."""
+# Number of draws of all tables, each of which takes a millisecond however small the group is.
 _MOST_TABLE_DRAWS = 20_000
-"""Number of draws of all tables, each of which takes a millisecond however small the group is."""
+# Metrics that grow with the number of rows, so that groups cannot be compared.
 _SUMS = ("errors", "log10_loss")
-"""Metrics that grow with the number of rows, so that groups cannot be compared."""
+# The forms that one paper's tables have. Here they would repeat the log loss and the Brier score.
 _EXPERIMENT_METRICS = ("accuracy", "log_loss", "brier")
-"""The forms that one paper's tables have. Here they would repeat the log loss and the Brier score."""
 FEW_DRAWS = 200
 """Most draws of the metrics that an experiment must ask for. Loess curves take a hundred times as long as an AUC."""
+# A p-value is not an estimate of anything. It holds for probabilities that the labels of these rows did not make.
 _P_VALUES = ("c_emp_p",)
-"""A p-value is not an estimate of anything. It holds for probabilities that the labels of these rows did not make."""
+# Losses, which cross-fitting measures without bias, since they are means over rows. Together the maps of all folds saw
+# every label, which makes the sum of y - p over all folds nearly 0, and every calibration error smaller than on new
+# rows. The AUC compares rows of different maps, which makes it a little too small.
 _LOSSES = ("cxe", "rms")
-"""Losses, which cross-fitting measures without bias, since they are means over rows. Together the maps of all folds saw
-every label, which makes the sum of y - p over all folds nearly 0, and every calibration error smaller than on new rows.
-The AUC compares rows of different maps, which makes it a little too small.
-"""
 
 
 @dataclass(frozen=True)
@@ -323,6 +316,7 @@ class _Part:
                 lines.append(Line(quantity, before))
                 continue
             [after] = others
+            # two infinite log losses have no difference
             with np.errstate(invalid="ignore"):
                 change = _interval(np.subtract(after.value, before.value), samples[1, :, index] - samples[0, :, index])
             lines.append(Line(quantity, before, after, change))
@@ -350,8 +344,7 @@ def _bootstrap_values(
     """Return (n_stages, draws, n_quantities) values of rows drawn with replacement, the same rows in each stage.
 
     With ``squares``, each row stands for many, with this sum of squared weights. Slow metrics are NaN after
-    ``FEW_DRAWS`` draws. ``measured``, (n_stages, n_quantities), are the values of the rows themselves. What pooling of
-    predictions moves in these is taken out of each draw.
+    ``FEW_DRAWS`` draws. ``measured``, (n_stages, n_quantities), are the values of the rows themselves.
     """
     values = np.full((len(stages), draws, len(quantities)), np.nan)
     order = np.argsort(stages[0] if stages[0].ndim == 1 else stages[0][:, -1])  # sorting sorted rows again is faster
@@ -370,6 +363,7 @@ def _bootstrap_values(
             for number, rows in enumerate(pooled):
                 itself = rows.drawn(rows.counts(weight)[None])
                 for place, drawn in drawn_of.items():
+                    # what pooling of predictions moves in the values themselves is taken out of each draw
                     shift = measured[number, place] - float(drawn(itself)[0])
                     values[number, :, place] = shift if math.isfinite(shift) else 0.0
             begin = 0
@@ -381,6 +375,7 @@ def _bootstrap_values(
                         values[number, begin:end, place] += drawn(drawn_rows) if is_measured else np.nan
                 begin = end
         random = np.random.default_rng(seed)
+        # a row of a summary stands for many, which cannot be drawn one by one
         for draw in range(draws if single and squares is None else 0):
             few = [place for place in single if draw < FEW_DRAWS or quantities[place].is_fast]
             weight_drawn = weight * _drawn_times(len(y), random)
@@ -389,12 +384,12 @@ def _bootstrap_values(
     return values
 
 
+# Blocks of predictions in a draw. Pooling moves a draw by less than a twentieth of the interval.
 _MOST_BLOCKS = 1000
-"""Blocks of predictions in a draw. Pooling moves a draw by less than a twentieth of the interval."""
+# Draws that are measured together. It divides FEW_DRAWS.
 _BATCH = 200
-"""Draws that are measured together. It divides ``FEW_DRAWS``."""
+# Most rows that are drawn one by one where all have the same weight.
 _FEW_ROWS = 20_000
-"""Most rows that are drawn one by one where all have the same weight."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -422,19 +417,17 @@ class _PooledRows:
 def _drawn_batches(
     pooled: Sequence[_PooledRows], weight: Floats, draws: int, random: np.random.Generator, squares: Floats | None
 ) -> Iterator[list[DrawnRows]]:
-    """Yield batches of draws, each with one ``DrawnRows`` for each stage.
-
-    Rows that stand for many (``squares``) are drawn by Poisson's distribution, with the mean and the variance of their
-    weight. For equal weights this is the number of rows that a bootstrap draws, but for the fixed sum. Many rows of
-    equal weight are not drawn one by one. The number of rows that a draw takes from each block and label has a
-    multinomial distribution, which is drawn instead.
-    """
+    """Yield batches of draws, each with one ``DrawnRows`` for each stage."""
     n_rows = len(weight)
+    # Many rows of equal weight are not drawn one by one. The number of rows that a draw takes from each block and label
+    # has a multinomial distribution, which is drawn instead.
     draws_counts = len(pooled) == 1 and n_rows > _FEW_ROWS and bool((weight == weight[0]).all())
     shares = pooled[0].counts(weight) / weight.sum()
     for begin in range(0, draws, _BATCH):
         size = min(_BATCH, draws - begin)
         if squares is not None:
+            # Rows that stand for many are drawn by Poisson's distribution, with the mean and the variance of their
+            # weight. For equal weights this is the number of rows that a bootstrap draws, but for the fixed sum.
             total, square = pooled[0].counts(weight), pooled[0].counts(squares)
             unit = np.divide(square, total, out=np.ones_like(total), where=total > 0)  # the weight of each row
             yield [pooled[0].drawn(unit * random.poisson(total / unit, size=(size, len(total))))]
@@ -457,14 +450,12 @@ def _bounds(quantity: Quantity) -> tuple[float, float]:
 
 
 def _interval(value: float, draws: Floats, minimum: float = -math.inf, maximum: float = math.inf) -> Interval:
-    """Return the basic bootstrap interval (Davison & Hinkley 1997, section 5.2) within the bounds of the metric.
-
-    A calibration error of drawn rows is larger than that of the rows, as that is larger than the error of many rows.
-    The basic interval reflects the draws at the value, which removes this bias once. Percentiles would add it. Where
-    the bias is large, the reflected draws may miss the value itself. The interval is then widened to include it.
-    """
+    """Return the basic bootstrap interval (Davison & Hinkley 1997, section 5.2) within the bounds of the metric."""
     finite = draws[np.isfinite(draws)]
     if not math.isfinite(value) or len(finite) < 2:
         return Interval(float(value))
+    # A calibration error of drawn rows is larger than that of the rows, as that is larger than the error of many rows.
+    # The basic interval reflects the draws at the value, which removes this bias once. Percentiles would add it.
     low, high = 2 * value - np.quantile(finite, [(1 + LEVEL) / 2, (1 - LEVEL) / 2])
+    # where the bias is large, the reflected draws may miss the value itself
     return Interval(float(value), float(max(minimum, min(low, value))), float(min(maximum, max(high, value))))

@@ -17,24 +17,18 @@ from probcal.measure.file_columns import ROUNDING, FileColumn, Floats, one_spell
 from probcal.reading.decimal_mark import Marks, decimal_marks
 from probcal.reading.number_form import Mark
 from probcal.reading.table import UserTable, read_table
-from probcal.reading.target import (
-    Target,
-    read_target,
-    read_word_labels,
-    refuse_rounded_labels,
-    refuse_unknown_labels,
-)
+from probcal.reading.target import Target, read_target, read_word_labels, refuse_rounded_labels, refuse_unknown_labels
 
+# How far the sum of the probabilities of a row may be from 1. Files often hold three digits.
 _SUM = 0.01
-"""How far the sum of the probabilities of a row may be from 1. Files often hold three digits."""
+# Fewest rows of a label in a table of a few rows.
 _FEWEST_ROWS = 2
-"""Fewest rows of a label in a table of a few rows."""
 _MOST_NAMES = 10
+# Pairs of labels of which everybody means the second by "the probability".
 _LABEL_PAIRS = (
     ("0", "1"), ("-1", "1"), ("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("negative", "positive"),
     ("neg", "pos"),
 )  # fmt: skip
-"""Pairs of labels of which everybody means the second by "the probability"."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +176,6 @@ def calibrated_names(table: UserTable, columns: Sequence[str], map: str, where: 
 
 
 def _column(table: UserTable, option: str, name: str | None) -> FileColumn:
-    """Return the column that ``option`` names."""
     if name is None:
         raise DataError(f"{table.origin_name}: name a column with {option}; there are: {_listing(table)}")
     names = _names(table)

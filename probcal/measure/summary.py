@@ -21,8 +21,8 @@ Codes = npt.NDArray[np.int64]
 
 CELLS_PER_NAT = 4096
 MOST_DISTINCT = 200_000
+# Smallest and largest probability beside 0 and 1, which have cells of their own.
 _LEAST, _MOST = 5e-324, 1 - 2**-53
-"""Smallest and largest probability beside 0 and 1, which have cells of their own."""
 _EDGES = np.arange(1, ECE_BINS) / ECE_BINS
 _ROWS, _WEIGHT, _SQUARES, _PROBABILITY = range(4)
 
@@ -43,10 +43,12 @@ class CellSums:
     def of(cls, p: Floats, weight: Floats) -> CellSums:
         """Return the sums of rows with probabilities ``p`` and weights above 0, (n_rows,)."""
         values = np.array([np.ones(len(p)), weight, weight**2, weight * p])
+        # + 0.0: a negative zero has other bits, and would be a cell of its own
         return cls(*_grouped((p + 0.0).view(np.int64), values))._within_limit()
 
     def merged(self, other: CellSums) -> CellSums:
         """Return the sums of the rows of both."""
+        # the bits of probabilities and the numbers of cells are no common codes
         one, two = (self, other) if self.is_grid == other.is_grid else (self.on_grid(), other.on_grid())
         codes, sums = np.append(one.codes, two.codes), np.append(one.sums, two.sums, axis=1)
         return CellSums(*_grouped(codes, sums), one.is_grid)._within_limit()
@@ -78,6 +80,7 @@ def _grid_numbers(p: Floats) -> Codes:
     inside = np.clip(p, _LEAST, _MOST)
     log_odds = np.log(inside) - np.log1p(-inside)
     cells = np.floor(log_odds * CELLS_PER_NAT).astype(np.int64)
+    # far beyond all other cells, and small enough to be multiplied as int64
     cells[p == 0], cells[p == 1] = np.iinfo(np.int32).min, np.iinfo(np.int32).max
     return np.asarray(cells * ECE_BINS + np.searchsorted(_EDGES, p))
 

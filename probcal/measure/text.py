@@ -71,6 +71,7 @@ def table_lines(section: MeasuredSection, map: str | None) -> Iterator[str]:
     header, rows = table(section, map)
     text_rows = [[printable(cell, 60) for cell in row] for row in [header, *rows]]
     widths = [max(len(cell) for cell in column) for column in zip(*text_rows, strict=True)]
+    # the name of a section may be long, and then has a line of its own
     widths[0] = max(len(row[0]) for row in text_rows[1:])
     is_long = len(text_rows[0][0]) > widths[0]
     if is_long:
@@ -216,7 +217,6 @@ def _baseline_text(section: MeasuredSection, predictions: FilePredictions) -> st
 
 
 def _missing_classes_text(measurement: Measurement) -> Iterator[str]:
-    """Yield a sentence on the tables in which a class has no rows."""
     predictions = measurement.predictions
     names = "the AUC, the slope and the intercept have" if predictions.is_binary else "the AUC has"
     absent = []
@@ -228,7 +228,6 @@ def _missing_classes_text(measurement: Measurement) -> Iterator[str]:
 
 
 def _few_rows_text(measurement: Measurement) -> Iterator[str]:
-    """Yield a sentence on the tables that rest on few rows."""
     few = [f"{section.name} ({section.support.reason})" for section in measurement.sections if section.support.reason]
     if few:
         losses = "" if measurement.predictions.is_binary else " (a log loss or Brier score: outside the largest class)"

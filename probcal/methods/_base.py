@@ -82,6 +82,7 @@ class ProbabilityMethod(CheckedParameters, MetaEstimatorMixin, ClassifierMixin, 
             raise ValueError(f"estimator must be a classifier, not {self.estimator!r}")
         self.check_parameters()
         labels, self.classes_ = class_labels(X, y)
+        # only names and number of columns: the learner itself checks the values, in whatever form it takes them
         validate_data(self, X, skip_check_array=True)
         (X,) = indexable(X)
         weights = row_weights(sample_weight, len(labels))

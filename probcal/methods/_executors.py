@@ -88,10 +88,9 @@ class SpeculativeFits:
 
 
 _Warned = tuple[str, type[Warning], str, int]
+# Stop loky from restarting a worker that has grown. The memory belongs to a learner, such as Java's, and would grow
+# again.
 _ENVIRONMENT = {"LOKY_MAX_MEMORY_LEAK_SIZE": "1e15"}
-"""Stop loky from restarting a worker that has grown. The memory belongs to a learner, such as Java's, and would grow
-again.
-"""
 
 
 class InProcesses:
@@ -123,6 +122,8 @@ class InProcesses:
 
 
 def _fit(path: str, p: float) -> tuple[Any, list[_Warned]]:
+    # the workers share the cores, so each has one thread of BLAS. All warnings are recorded, because the filters of the
+    # calling process decide which of them are shown.
     with threadpool_limits(1), warnings.catch_warnings(record=True) as records:
         warnings.simplefilter("always")
         try:
@@ -135,12 +136,14 @@ def _fit(path: str, p: float) -> tuple[Any, list[_Warned]]:
 def _picklable(error: Exception) -> Exception:
     """Return ``error``, or a RuntimeError with its message if it cannot be pickled."""
     try:
+        # also read back: an error whose __init__ takes other arguments is written without complaint
         cloudpickle.loads(cloudpickle.dumps(error))
     except Exception:
         return RuntimeError(f"{type(error).__name__}: {error}")
     return error
 
 
+# a worker fits many thresholds of one problem, and then those of the next
 @lru_cache(maxsize=1)
 def _load_function(path: str) -> Callable[[float], Any]:
     function: Callable[[float], Any] = cloudpickle.loads(Path(path).read_bytes())

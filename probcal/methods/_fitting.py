@@ -47,11 +47,7 @@ def takes_weights(estimator: BaseEstimator) -> bool:
 
 
 def fit_weighted(
-    estimator: BaseEstimator,
-    X: Any,
-    labels: np.ndarray,
-    weights: np.ndarray | None,
-    rows: np.ndarray | None = None,
+    estimator: BaseEstimator, X: Any, labels: np.ndarray, weights: np.ndarray | None, rows: np.ndarray | None = None
 ) -> BaseEstimator:
     """Fit ``estimator`` with ``weights``, (n_rows,), or without if None, on the numbered ``rows`` or on all if None.
 
@@ -81,6 +77,7 @@ def fit_on_sample(
 ) -> BaseEstimator:
     """Fit as ``fit_weighted`` does. A sample of one class gives the constant classifier of that class."""
     if (labels == labels[0]).all():
+        # a constant needs no columns, and X may be of any kind
         return DummyClassifier(strategy="most_frequent").fit(np.zeros((len(labels), 1)), labels)
     return fit_weighted(estimator, X, labels, weights)
 
@@ -112,10 +109,8 @@ def weights_parameter(estimator: BaseEstimator) -> str | None:
 
 
 def warn_of_class_weight(method: Any) -> None:
-    """Warn if the learner of ``method``, or a learner inside it, has a ``class_weight``.
-
-    Only the last step of a Pipeline is checked, because the others predict no labels. The warning is a UserWarning.
-    """
+    """Warn with a UserWarning if the learner of ``method``, or a learner inside it, has a ``class_weight``."""
+    # the other steps of a Pipeline predict no labels
     learner = last_step(method.estimator)
     parameters = learner.get_params(deep=True) if hasattr(learner, "get_params") else {}
     for name, value in sorted(parameters.items()):

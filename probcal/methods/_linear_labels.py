@@ -39,12 +39,14 @@ def linear_labels(classifiers: list[Any], X: Any) -> Iterator[np.ndarray]:
     X = validate_data(classifiers[0], X, accept_sparse="csr", reset=False)
     coefficients = np.concatenate([one.coef_ for one in classifiers])
     intercepts = np.concatenate([np.ravel(one.intercept_) for one in classifiers])
+    # a sum of n products is off by at most n eps of their sizes, in each of the two ways to compute it
     rounding = (2 * coefficients.shape[1] + 8) * np.finfo(coefficients.dtype).eps
     if X.dtype.kind == "f":
         rounding = max(rounding, (2 * coefficients.shape[1] + 8) * float(np.finfo(X.dtype).eps))
     step = max(1, _SCORES_PER_BLOCK // len(classifiers))
     for start in range(0, X.shape[0], step):
         rows = X[start : start + step]
+        # an overflow leaves a score that is not sure, so its classifier predicts for itself
         with np.errstate(over="ignore", invalid="ignore"):
             scores = safe_sparse_dot(rows, coefficients.T, dense_output=True) + intercepts
             sizes = safe_sparse_dot(abs(rows), abs(coefficients).T, dense_output=True) + abs(intercepts)

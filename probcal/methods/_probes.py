@@ -21,11 +21,11 @@ from probcal.fast_paths.prior_shift import PriorShift
 from probcal.methods._executors import InProcesses, InThreads, SpeculativeFits, Step, Workers, learns_in_threads
 from probcal.methods._linear_labels import has_plain_scores, linear_labels
 
+# Margins that are held at once, so that memory does not grow with the number of rows times classifiers.
 _MARGINS_PER_BLOCK = 2**20
-"""Margins that are held at once, so that memory does not grow with the number of rows times classifiers."""
 _TRUSTED_PACKAGES = ("sklearn", "probcal")
+# Predicting for a larger share of the rows than this saves less than finding the distinct rows costs.
 _MAX_DISTINCT_SHARE = 0.9
-"""Predicting for a larger share of the rows than this saves less than finding the distinct rows costs."""
 
 
 class Train(Protocol):
@@ -98,14 +98,16 @@ def distinct_rows(X: Any) -> DistinctRows:
 def batch_margins(fast_path: FastPath, classifiers: list[Any], X: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield the margins, (n, k), of blocks of rows for k classifiers that ``fast_path`` made, and their errors.
 
-    Raises ValueError if these do not have matching shapes, because a user may have written the fast path.
+    Raises ValueError if these do not have matching shapes.
     """
     X = transform_rows(fast_path, classifiers, X)
     n_rows, kind = count_rows(X), type(fast_path).__name__
     step = max(1, _MARGINS_PER_BLOCK // max(len(classifiers), 1))
+    # one block even without rows, because the callers join the blocks
     for start in range(0, max(n_rows, 1), step):
         block = X if n_rows <= step else take_rows(X, slice(start, start + step))
         output, expected = fast_path.margins(classifiers, block), (count_rows(block), len(classifiers))
+        # a user may have written the fast path
         if not isinstance(output, tuple) or len(output) != 2:
             raise ValueError(f"the fast path {kind} must return (margins, errors of the margins), not {output!r}")
         margins, error = map(np.asarray, output)
@@ -182,6 +184,7 @@ class ProbePredictor:
     ) -> Iterator[tuple[int, np.ndarray]]:
         """Yield (index, (n_rows,) bool) for each classifier that no fast path made."""
         separate = np.flatnonzero(~batched).tolist()
+        # a single classifier predicts all rows in less time than the equal ones are found
         rows = distinct_rows(X) if self.deduplicate_rows and len(separate) > 1 else DistinctRows(X)
         predict = partial(rows.predicted, classes=classes)
         waiting = [classifiers[index] for index in separate]
@@ -307,6 +310,7 @@ class BatchProbes(Probes):
             blocks, sure = [], np.ones(len(made), dtype=bool)
             for margins, error in batch_margins(self._fast_path, list(made.values()), self._rows):
                 blocks.append(margins > 0)
+                # where an error could decide the label of a training row, the learner itself is fitted
                 sure &= (np.abs(margins) > error).all(axis=0)  # False for a margin that is not a number
             columns = np.concatenate(blocks).T.copy()
             for (p, classifier), column, is_sure in zip(made.items(), columns, sure, strict=True):
@@ -341,6 +345,7 @@ class _LogOdds:
 
     def __init__(self, values: np.ndarray, error: np.ndarray | float) -> None:
         self.values = values
+        # sorted once, so that a threshold costs two searches and no pass over the rows
         self._lows, self._highs = np.sort(values - error), np.sort(values + error)
 
     def all_on_one_side(self, point: float) -> bool:

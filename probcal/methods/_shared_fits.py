@@ -20,10 +20,10 @@ from sklearn.base import BaseEstimator
 
 from probcal._validation import take_rows, unset_seeds
 
+# How many fits are cached: those of five folds and two on all rows. Cells come learner by learner.
 _MAX_FITS = 7
-"""How many fits are cached: those of five folds and two on all rows. Cells come learner by learner."""
+# Tables whose scores an estimator caches: the rows to calibrate on, and the test rows.
 _MAX_TABLES = 2
-"""Tables whose scores an estimator caches: the rows to calibrate on, and the test rows."""
 _SCORE_METHODS = ("predict_proba", "decision_function")
 
 
@@ -66,6 +66,7 @@ class SharedFits:
                     warnings.simplefilter("always")
                     _fit_rows(estimator, X, labels, rows)
             except Exception:
+                # a fit that fails is not cached, and its warnings are shown as well
                 _warn_again(records)
                 raise
             self._cache[key] = _Fit(estimator, records)
@@ -104,6 +105,7 @@ def _fit_rows(estimator: BaseEstimator, X: Any, labels: np.ndarray, rows: np.nda
 
 def fit_key(estimator: BaseEstimator) -> bytes | None:
     """Return the class and parameters of ``estimator`` as bytes. None if they do not identify the fit."""
+    # without a seed, two fits on equal rows differ
     if unset_seeds(estimator):
         return None
     kind, parameters = type(estimator), sorted(estimator.get_params(deep=True).items(), key=lambda item: item[0])
@@ -155,11 +157,13 @@ class _CachedCall:
         for cached in self._cache:
             if cached.are_of(columns, values):
                 _warn_again(cached.warned)
+                # a copy, because the caller may write into its scores
                 return cached.scores.copy()
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             scores = self._compute(X)
         _warn_again(warned)
+        # a copy, because rows that are changed in place later would still be equal to themselves
         self._cache = [*self._cache, _CachedScores(columns, values.copy(), np.array(scores), warned)][-_MAX_TABLES:]
         return scores
 

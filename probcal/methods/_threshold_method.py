@@ -68,6 +68,7 @@ class ThresholdMethod(ProbabilityMethod):
         problems = self._problems(labels)
         self.threshold_models_: list[ThresholdClassifiers] = []
         for number, (rows, problem_labels, classes) in enumerate(problems):
+            # several problems draw independently of each other
             stream = (seed,) if len(problems) == 1 else (seed, number)
             with nullcontext() if rows is None else pair_in_errors(classes):
                 problem_X, problem_weights = X, weights

@@ -171,6 +171,7 @@ class GroupHoldout:
         n_groups, n_classes = len(np.unique(keys)), len(np.unique(labels))
         if n_groups >= n_parts:
             folds = StratifiedGroupKFold(n_parts, shuffle=True, random_state=self.random_state)
+            # a fold can lack a class, because groups stay whole
             for learn, calibrate in folds.split(np.zeros(len(labels)), labels, keys):
                 if min(len(np.unique(labels[learn])), len(np.unique(labels[calibrate]))) == n_classes:
                     yield learn, calibrate
@@ -194,6 +195,7 @@ def nearest_starts(starts: np.ndarray, places: Sequence[float] | np.ndarray) -> 
     chosen: list[int] = []
     first = 0
     for number, place in enumerate(places):
+        # one start remains for each of the later places
         possible = starts[first : len(starts) - (len(places) - number - 1)]
         nearest = int(np.abs(possible - place).argmin())
         chosen.append(int(possible[nearest]))

@@ -117,6 +117,7 @@ class DirectClassifier(ProbabilityMethod):
         self.estimator_ = fit_weighted(copy, X, labels, self._weights_for_learner(weights))
         if needed := unmet_need(type(self), self.estimator_):
             raise ValueError(f"{type(self.estimator).__name__} has no {needed}, and {type(self).__name__} needs it")
+        # refuses a learner whose columns are not those of the labels in fit, and not only when it predicts
         every_class_place(self.estimator_, self.classes_)
         return self
 
@@ -264,12 +265,10 @@ class RescaledClassifier(ProbabilityMethod):
             Rescaled scores, in the order of ``classes_``. Each row sums to 1.
         """
         self._before_predicting(X)
-        return combine_classes(list(self._rescaled(self._scores(X)).T))
+        width = self.greatest_ - self.least_
+        varied = width > 0
+        rescaled = np.clip((self._scores(X) - self.least_) / np.where(varied, width, 1.0), 0, 1)
+        return combine_classes(list(np.where(varied, rescaled, 0.5).T))
 
     def _scores(self, X: Any) -> np.ndarray:
         return class_scores(self.estimator_, X, "auto", self.classes_)
-
-    def _rescaled(self, scores: np.ndarray) -> np.ndarray:
-        width = self.greatest_ - self.least_
-        varied = width > 0
-        return np.where(varied, np.clip((scores - self.least_) / np.where(varied, width, 1.0), 0, 1), 0.5)

@@ -15,14 +15,14 @@ from probcal.methods.refinement import ThresholdClassifiers
 PointPredictor = Callable[[np.ndarray], np.ndarray]
 """From points (n, 2) to (n,) bool, whether the classifier predicts the positive class."""
 
+# Cells along each side of the box. A region narrower than a cell may be missed.
 _CELLS = 128
-"""Cells along each side of the box. A region narrower than a cell may be missed."""
+# A cell's diagonal halved 18 times is 4e-8 of the box.
 _HALVINGS = 18
-"""A cell's diagonal halved 18 times is 4e-8 of the box."""
+# A line that is straight to this part of the box needs no point between its ends.
 _BEND = 1e-5
-"""A line that is straight to this part of the box needs no point between its ends."""
+# A right angle inside a cell is located to _BEND after at most 13 rounds.
 _ROUNDS = 20
-"""A right angle inside a cell is located to ``_BEND`` after at most 13 rounds."""
 _MOST_POINTS = 200
 
 
@@ -144,8 +144,8 @@ Lines = list[dict[str, Any]]
 
 _ROWS_OF_A_CLASS = 500
 _SCORED_ROWS = 400
+# The level at which both classes weigh 1.
 _UNCHANGED = 0.5
-"""The level at which both classes weigh 1."""
 
 
 def rows_by_class(X: Any, labels: np.ndarray, classes: np.ndarray) -> Lines | None:

@@ -59,11 +59,9 @@ def class_weights(positive: np.ndarray, p: float, total_weight: TotalWeight = No
 
 
 def rejection_sample(weights: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Return the rising numbers of the rows of one rejection sample, which keeps row i with probability w_i / Z.
-
-    Z is the largest weight, the smallest valid value, so that no row is dropped without need (Zadrozny, Langford & Abe
-    2003, section 2.3).
-    """
+    """Return the rising numbers of the rows of one rejection sample, which keeps row i with probability w_i / Z."""
+    # Z is the largest weight, the smallest valid value, so that no row is dropped without need (Zadrozny, Langford &
+    # Abe 2003, section 2.3)
     return np.flatnonzero(random.random(len(weights)) * weights.max() < weights)
 
 

@@ -168,6 +168,7 @@ class ProtectedClassifier(DirectClassifier):
         ValueError
             As ``DirectClassifier.fit``, and if ``y`` has more classes than the calibrators support.
         """
+        # the stream was that of an earlier fit
         self.__dict__.pop("log10_martingale_", None)
         super().fit(X, y, sample_weight, frequency_weights=frequency_weights)
         weights = row_weights(sample_weight, count_rows(X))
@@ -177,6 +178,7 @@ class ProtectedClassifier(DirectClassifier):
         self.truncation_ = least if self.truncation == "rows" else self.truncation
         n_classes = len(self.classes_)
         if n_classes > 2:
+            # a family for two classes refuses more of them now, and not only at the first row of a stream
             self._jumper().predict_one(np.full(n_classes, 1 / n_classes))
         return self
 
@@ -281,6 +283,7 @@ class ProtectedClassifier(DirectClassifier):
         ValueError
             If a parameter is invalid.
         """
+        # a Jumper checks its parameters when it is made
         self._jumper()
         check_feedback(self.delay, self.every)
 
@@ -423,19 +426,15 @@ class RetrainedClassifier(DirectClassifier):
         """
         self._before_predicting(X)
         y = stream_labels(y, self.classes_, count_rows(X))
+        learned, labels, weights = self._learned
         learner, parts = self, []
         for start in range(0, max(len(y), 1), self.every):  # the learner rejects an empty X
             if start:
-                learner = clone(self).fit(*self._up_to(X, y, start), frequency_weights=self._counts)
+                rows, labels_so_far = _joined(learned, take_rows(X, slice(start))), np.concatenate([labels, y[:start]])
+                weights_so_far = None if weights is None else np.concatenate([weights, np.ones(start)])
+                learner = clone(self).fit(rows, labels_so_far, weights_so_far, frequency_weights=self._counts)
             parts.append(learner.predict_proba(take_rows(X, slice(start, start + self.every))))
         return np.concatenate(parts)
-
-    def _up_to(self, X: Any, y: np.ndarray, n_rows: int) -> tuple[Any, np.ndarray, np.ndarray | None]:
-        """Return the training rows and the first ``n_rows`` of a stream."""
-        learned, labels, weights = self._learned
-        if weights is not None:
-            weights = np.concatenate([weights, np.ones(n_rows)])
-        return _joined(learned, take_rows(X, slice(n_rows))), np.concatenate([labels, y[:n_rows]]), weights
 
 
 def _joined(first: Any, second: Any) -> Any:

@@ -67,18 +67,17 @@ class ThresholdLoss:
 
 
 def _minimax_log_loss(a: float, b: float) -> float:
-    """Return p = 1 / (1 + exp((H(b) - H(a)) / (b - a))), where H is the entropy in nats.
-
-    The slope is written so that no digits cancel, however narrow or close to 0 the interval is:
-    (H(b) - H(a)) / (b - a) = [ln(1-a) + g((b-a)/(1-b))] - [ln b + g((b-a)/a)] with g(u) = ln(1+u)/u.
-    """
+    """Return p = 1 / (1 + exp((H(b) - H(a)) / (b - a))), where H is the entropy in nats."""
     if not a < b:
         return a
+    # The slope is written so that no digits cancel, however narrow or close to 0 the interval is: (H(b) - H(a)) / (b -
+    # a) = [ln(1-a) + g((b-a)/(1-b))] - [ln b + g((b-a)/a)] with g(u) = ln(1+u)/u.
     upper = math.log1p(-a) + (_log1p_ratio((b - a) / (1 - b)) if b < 1 else 0.0)
     lower = math.log(b) + (_log1p_ratio((b - a) / a) if a > 0 else 0.0)
     slope = upper - lower
     if slope > 700:  # exp would overflow here, and a slope this steep needs b below 1e-300
         return a
+    # by rounding p can lie just outside
     return min(max(1 / (1 + math.exp(slope)), a), b)
 
 
@@ -202,8 +201,8 @@ class ThresholdClassifiers:
     together = renamed_attribute("together", "batched")
 
 
+# Gains this close count as a tie. [0, .5] and [.5, 1] gain the same, but rounding would prefer one.
 _EQUAL = 1e-9
-"""Gains this close count as a tie. [0, .5] and [.5, 1] gain the same, but rounding would prefer one."""
 
 
 def refine_thresholds(
@@ -218,6 +217,7 @@ def refine_thresholds(
     fitted: list[Probe] = []
     chosen: list[float] = []
     # a row's number of votes is the number of its interval, because each threshold below its probability votes for it
+    # a signed type that holds -n - 1 also holds n votes
     votes = np.zeros(len(row_weights), dtype=np.min_scalar_type(-n_probes - 1))
     weights = None if (row_weights == 1).all() else row_weights  # counting is faster than adding
     for step in range(n_probes):

@@ -65,8 +65,8 @@ def monotonicity(thresholds: np.ndarray, labels: np.ndarray) -> Monotonicity:
     return Monotonicity(thresholds, changed.sum(axis=1), changed.sum(axis=0))
 
 
+# Number of grid points along each side of the box of the points.
 _GRID_SIDE = 100
-"""Number of grid points along each side of the box of the points."""
 
 
 def crossing_pairs(labels: np.ndarray) -> int:

@@ -364,6 +364,7 @@ class WeightSweepClassifier(ThresholdMethod):
         edges = np.concatenate([[0.0], classifiers.thresholds, [1.0]])
         labels = classifiers.predicted_labels(X)
         if self.answer == "isotonic":
+            # the sort moves the positive labels to the lowest levels, so their number is all that counts
             below = above = labels.sum(axis=1)
         else:
             below = np.cumprod(labels, axis=1).sum(axis=1)

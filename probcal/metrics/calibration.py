@@ -15,12 +15,12 @@ import numpy as np
 from probcal.metrics.checked_rows import checked, is_count, is_number
 from probcal.metrics.ranking import SHARE_ROUNDING, RankedRows, rank_each_class
 
+# P(range <= .3) is 1.4e-22.
 _NEVER_BELOW = 0.3
-"""P(range <= .3) is 1.4e-22."""
+# P(range > 40) is less than any float above 0.
 _NEVER_ABOVE = 40.0
-"""P(range > 40) is less than any float above 0."""
+# The point where the series are exchanged. Each needs five terms there for all digits of a float.
 _FEW_TERMS = 1.5
-"""The point where the series are exchanged. Each needs five terms there for all digits of a float."""
 
 
 def range_exceeds(x: float) -> float:
@@ -33,7 +33,8 @@ def range_exceeds(x: float) -> float:
     if x < _NEVER_BELOW:
         return 1.0
     if x > _FEW_TERMS:
-        return float(8 * sum((-1) ** (k - 1) * k * _normal_exceeds(k * x) for k in range(1, 8)))
+        # the upper tail of the normal distribution, by erfc to keep its relative accuracy
+        return float(8 * sum((-1) ** (k - 1) * k * (math.erfc(k * x / math.sqrt(2)) / 2) for k in range(1, 8)))
     return 1 - sum(
         (8 / x**2 + 2 / a) * math.exp(-2 * a / x**2) for a in (((k - 0.5) * math.pi) ** 2 for k in range(1, 6))
     )
@@ -45,10 +46,6 @@ def range_quantile(delta: float) -> float:
     while low < (middle := (low + high) / 2) < high:
         low, high = (middle, high) if range_exceeds(middle) > delta else (low, middle)
     return high
-
-
-def _normal_exceeds(x: float) -> float:
-    return math.erfc(x / math.sqrt(2)) / 2
 
 
 def empirical_calibration_error(

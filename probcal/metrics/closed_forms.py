@@ -39,6 +39,7 @@ def mean_interval(rows: Rows, values: np.ndarray, level: float) -> Bounds:
 
 def log_loss_interval(rows: Rows, level: float, base: float = 2.0) -> Bounds:
     """Return the interval of the log loss, in bits for base 2. It is NaN where the log loss is infinite."""
+    # the loss of an observed label of probability 0 is infinite
     with np.errstate(divide="ignore"):
         return mean_interval(rows, -np.log(rows.p_of_label) / math.log(base), level)
 

@@ -71,6 +71,7 @@ def decision_curve(
         If a threshold is outside [0, 1), or another argument is invalid (see ``probcal.metrics``).
     """
     ranked = RankedRows.of(checked_two_classes(y, p, sample_weight, pos_label, labels))
+    # a copy, because the caller gets it as a part of the curve
     at = _THRESHOLDS.copy() if thresholds is None else np.atleast_1d(np.asarray(thresholds, float))
     if at.ndim != 1 or not len(at):
         raise ValueError(f"thresholds must be of shape (n_thresholds,), not {at.shape}")

@@ -164,7 +164,6 @@ def sharpness_of(rows: Rows, loss: str = "brier", base: float = 2) -> float:
 
 
 def _entropy(p: np.ndarray, base: float) -> np.ndarray:
-    """Return the entropy of each row of probabilities."""
     from scipy.special import entr
 
     return np.asarray(entr(p).sum(axis=-1) / math.log(base))

@@ -19,8 +19,8 @@ from probcal.metrics.ranking import SHARE_ROUNDING
 Floats = npt.NDArray[np.float64]
 
 ECE_BINS = 15
+# Cells of the grid of the smooth error. It moves the value by less than .001, which is little beside an interval.
 _CELLS = 1024
-"""Cells of the grid of the smooth error. It moves the value by less than .001, which is little beside an interval."""
 _NEWTON_STEPS = 30
 
 
@@ -57,6 +57,7 @@ class Blocks:
         p, complement = (p, 1 - p) if p.ndim == 1 else (p[:, 1], p[:, 0])
         order = np.argsort(p)
         y, p, complement, weight = y[order], p[order], complement[order], weight[order]
+        # predictions of 0 and 1 have infinite log-odds
         with np.errstate(divide="ignore"):
             odds = np.log(p) - np.log(complement)
         is_start = np.append(True, p[1:] != p[:-1])
@@ -75,6 +76,7 @@ class Blocks:
 
         def mean(values: Floats, by: Floats, default: Floats) -> Floats:
             total = np.add.reduceat(by, starts)
+            # 0 times an infinite loss is 0 here, and no number in floating point
             sums = np.add.reduceat(np.where(by > 0, by * values, 0), starts)
             return np.where(total > 0, sums / np.where(total > 0, total, 1), default)
 
@@ -144,6 +146,7 @@ class DrawnRows:
     def auc(self) -> Floats:
         below = np.cumsum(self.negative, axis=1) - self.negative / 2
         n_positive, n_negative = self.positive.sum(axis=1), self.negative.sum(axis=1)
+        # a draw that lacks a class has no AUC
         with np.errstate(invalid="ignore"):
             return np.asarray((self.positive * below).sum(axis=1) / (n_positive * n_negative))
 
@@ -210,6 +213,7 @@ class DrawnRows:
         usable &= np.maximum(ends["positive", 1], ends["negative", 1]) > np.minimum(
             ends["positive", -1], ends["negative", -1]
         )
+        # where the classes are separated, the likelihood has no maximum, and Newton's method no end
         slopes[usable & (ends["negative", 1] <= ends["positive", -1])] = np.inf
         slopes[usable & (ends["positive", 1] <= ends["negative", -1])] = -np.inf
         fitted = usable & np.isnan(slopes)
@@ -268,10 +272,8 @@ class DrawnRows:
 
     @cached_property
     def curve_distances(self) -> Floats:
-        """Return the distance of each block from the loess curve of each draw, (n_draws, n_blocks).
-
-        The points and the widths of the curve are those of all rows, so that a curve is a product of matrices.
-        """
+        """Return the distance of each block from the loess curve of each draw, (n_draws, n_blocks)."""
+        # the points and the widths of the curve are those of all rows, so that a curve is a product of matrices
         points = self.blocks.loess_points
         curve = points.curves(self.positive, self.weight)
         return np.abs(self.blocks.p - np.clip(curve, 0, 1) @ points.spread)
@@ -298,6 +300,7 @@ class DrawnRows:
         cells = left[starts]
         mass[:, cells] += np.add.reduceat(residual * (left + 1 - place), starts, axis=1)
         mass[:, cells + 1] += np.add.reduceat(residual * (place - left), starts, axis=1)
+        # DCT-I counts both ends half
         mass[:, [0, -1]] *= 2
         cosines = dct(mass, type=1, axis=1)
         squares = (np.arange(_CELLS + 1) * np.pi) ** 2 / 2
@@ -308,6 +311,7 @@ class DrawnRows:
 
         # the error never rises with the width, so error(width) = width is found by halving, a step for all draws
         low, high = np.zeros(len(mass)), np.ones(len(mass))
+        # twelve halvings leave less than .001, the error of the grid
         for _ in range(12):
             middle = (low + high) / 2
             above = error(middle) > middle
@@ -345,6 +349,7 @@ class _LoessPoints:
         normal = np.array([[sums[row + column] for column in range(3)] for row in range(3)]).transpose(2, 3, 0, 1)
         right = np.array(products).transpose(1, 2, 0)
         determinant = np.linalg.det(normal)
+        # solve where that is safe, because it takes less time than the pseudo-inverse, which few points in reach need
         is_safe = determinant > 1e-9 * sums[0] * sums[2] * sums[4]
         values = np.empty(determinant.shape)
         values[is_safe] = np.linalg.solve(normal[is_safe], right[is_safe][..., None])[:, 0, 0]

@@ -10,8 +10,8 @@ import numpy as np
 from probcal._classes import column_names, places_among
 from probcal._validation import label_positions, number_array, value_array
 
+# Ten roundings of float32.
 _SUM_TOLERANCE = 1e-6
-"""Ten roundings of float32."""
 _MOST_SHOWN = 5
 
 

@@ -17,8 +17,8 @@ from probcal.metrics.decomposition import ScoreDecomposition, decomposition_of
 from probcal.metrics.drawn_rows import DrawnRows
 from probcal.metrics.ranking import RankedRows, rank_each_class
 
+# Tolerance of a number beyond its bounds.
 _ROUNDING = 1e-9
-"""Tolerance of a number beyond its bounds."""
 LARGEST_COUNT = 1e15
 """Upper bound of a count."""
 

@@ -16,8 +16,8 @@ from probcal.metrics.registry import METRICS, NAMED, find_metric, metric_named
 if TYPE_CHECKING:
     import pandas as pd
 
+# The metrics of a group. A model can be calibrated on all rows and wrong in a part of them.
 _GROUP_METRICS = ("cxe", "rms", "c_emp", "c_emp_p", "slope", "intercept")
-"""The metrics of a group. A model can be calibrated on all rows and wrong in a part of them."""
 
 
 def all_metrics(

@@ -152,6 +152,7 @@ def roc_curve(
     negative, positive = (1 - reached[::-1] / reached[-1] for reached in map(ranked.up_to, weights))
     if len(positive) <= n_points:
         return negative, positive
+    # even steps along the curve: the sum of both shares rises from 0 to 2, also where the curve is steep
     points = np.searchsorted(negative + positive, np.linspace(0, 2, n_points))
     points = np.unique(points.clip(0, len(positive) - 1))
     return negative[points], positive[points]

@@ -10,8 +10,8 @@ import numpy as np
 from probcal.metrics.checked_rows import Rows, checked_two_classes
 
 _MOST_STEPS = 200
+# Relative length of the last step of Newton's method.
 _STEP = 1e-13
-"""Relative length of the last step of Newton's method."""
 _SURE_STEP = 1e-3
 _MANY_ROWS = 20_000
 
@@ -112,6 +112,7 @@ def intercept_of(rows: Rows) -> float:
     if x is None or not _has_both(rows):
         return math.nan
     rate = rows.mean(rows.y)
+    # at these ends no fitted probability is above the base rate, and none is below it
     low, high = logit(rate) - x.max(), logit(rate) - x.min()
     now = float(logit(rate) - x.mean())
     for _ in range(_MOST_STEPS):
@@ -153,6 +154,7 @@ def _newton(x: np.ndarray, y: np.ndarray, weight: np.ndarray, now: np.ndarray) -
         residual, variance = weight * (fitted - y), weight * fitted * (1 - fitted)
         cross = variance @ x
         curvature = np.array([[variance.sum(), cross], [cross, (variance * x) @ x]])
+        # least squares, because the curvature can vanish where almost all fitted probabilities are 0 or 1
         step = np.linalg.lstsq(curvature, np.array([residual.sum(), residual @ x]), rcond=None)[0]
         if np.abs(step).max() > _SURE_STEP:  # a shorter step cannot overshoot, and needs no test by the loss
             value = loss(now)

@@ -25,10 +25,6 @@ from probcal.metrics.smooth_ece import smooth_error
 _OF_THE_DATA = "of the data, whatever the predictions"
 
 
-def _l2(prediction: Prediction) -> float:
-    return math.sqrt(np.average(prediction.distance**2, weights=prediction.rows.weight))
-
-
 def _l1_of_base_rate(prediction: Prediction) -> float:
     return l1_error(prediction.true_p, np.full(np.shape(prediction.true_p), prediction.base_rate), prediction.weight)
 
@@ -172,7 +168,7 @@ _ENTRIES = (
         "root mean squared distance from the true probability, where that is known",
         "l2",
         "Distance from the true probability (root mean square)",
-        _l2,
+        lambda prediction: math.sqrt(np.average(prediction.distance**2, weights=prediction.rows.weight)),
         measured="asked",
         of_the_truth=True,
     ),

@@ -15,10 +15,10 @@ from probcal.metrics.ranking import RankedRows
 Array = npt.NDArray[np.float64]
 
 HISTOGRAM_BINS = 20
+# Most bins of equal weight that the curves of resamples are fitted to.
 _MOST_BLOCKS = 2000
-"""Most bins of equal weight that the curves of resamples are fitted to."""
+# Most predictions at which a band is given.
 _MOST_PLACES = 400
-"""Most predictions at which a band is given."""
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ import numpy as np
 from probcal.metrics.checked_rows import checked
 from probcal.metrics.ranking import RankedRows, rank_each_class
 
+# Cells of the grid on [0, 1]. The split of a row between its two neighbours changes the value by less than 1e-6.
 _CELLS = 2**15
-"""Cells of the grid on [0, 1]. The split of a row between its two neighbours changes the value by less than 1e-6."""
+# A wide kernel needs a coarse grid only. The integral changes by less than a millionth of its value.
 _CELLS_PER_WIDTH = 200
-"""A wide kernel needs a coarse grid only. The integral changes by less than a millionth of its value."""
 
 
 def smooth_expected_calibration_error(
@@ -69,6 +69,7 @@ def _cosines(ranked: RankedRows) -> np.ndarray:
     from scipy.fft import dct
 
     position = ranked.p * _CELLS
+    # a prediction of 1 lies at the end of the last cell
     left = np.minimum(position.astype(int), _CELLS - 1)
     residual = ranked.weight * (ranked.y - ranked.p) / ranked.total
     mass = np.bincount(left, residual * (left + 1 - position), _CELLS + 1)

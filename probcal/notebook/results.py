@@ -193,10 +193,7 @@ class ExperimentResults:
         return Tables(self.title, comparison_grids(compare(self._store)))
 
     def reliability(
-        self,
-        datasets: str | Sequence[str] = (),
-        learners: str | Sequence[str] = (),
-        methods: str | Sequence[str] = (),
+        self, datasets: str | Sequence[str] = (), learners: str | Sequence[str] = (), methods: str | Sequence[str] = ()
     ) -> Figures:
         """Return a reliability diagram for each data set: observed frequency against predicted probability.
 

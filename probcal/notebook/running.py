@@ -23,8 +23,8 @@ from probcal.runner.options import RunOptions
 from probcal.runner.run import run_experiment
 from probcal.yaml_file import YamlFile
 
+# Name of the file that a mapping stands for, in messages and in the results folder.
 _FILE_NAME = "config"
-"""Name of the file that a mapping stands for, in messages and in the results folder."""
 
 
 class _QuotingDumper(yaml.SafeDumper):

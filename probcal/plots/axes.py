@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from probcal._validation import label_positions, value_array
 from probcal.errors import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-from typing import NamedTuple
-
-import numpy as np
 
 
 def ensure_axes(ax: Axes | None) -> Axes:
@@ -19,6 +18,7 @@ def ensure_axes(ax: Axes | None) -> Axes:
     if ax is not None:
         return ax
     require("matplotlib", "a plot")
+    # only where a figure is made: axes that are given need no pyplot
     import matplotlib.pyplot as plt
 
     return plt.subplots()[1]

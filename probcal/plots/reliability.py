@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _REFERENCE = "Perfectly calibrated"
+# Lower and upper end of the histogram below the diagram, in units of the y axis.
 _STRIP = (-0.2, -0.04)
-"""Lower and upper end of the histogram below the diagram, in units of the y axis."""
 
 
 class ReliabilityDisplay:
@@ -299,6 +299,7 @@ class ReliabilityDisplay:
         self.histogram_ = self._draw_histogram(ax, colour) if histogram else None
         positive = positive_class_text(self.pos_label)
         ax.set(xlabel=f"Predicted probability{positive}", ylabel=f"Observed frequency{positive}")
+        # an earlier display on these axes may need more room below
         bottom = min(_STRIP[0] if histogram else -0.02, ax.get_ylim()[0])
         ax.set(xlim=(-0.02, 1.02), ylim=(bottom, 1.02), yticks=[0, 0.2, 0.4, 0.6, 0.8, 1], aspect="equal")
         if ax.get_legend_handles_labels()[1]:

@@ -202,6 +202,7 @@ class ScoreHistogramDisplay:
         positive_style: dict[str, Any] = {"color": _COLOURS[0], **bar_style}
         negative_style: dict[str, Any] = {"color": "none", "edgecolor": _COLOURS[1], "hatch": "/////", **bar_style}
         bars = [
+            # or 1: a class may have no rows
             ax.bar(edges[:-1], sign * rows / (rows.sum() or 1), np.diff(edges), label=label, **style)
             for rows, sign, label, style in (
                 (positive, 1, "Positive rows", positive_style),

@@ -18,11 +18,11 @@ from probcal.protection.guarantees import log10_level
 from probcal.protection.stream_input import as_number, check_parameters, entries
 from probcal.protection.stream_state import Jumper, StreamProgress
 
+# Rows of an array that are done at a time, so that memory does not grow with the stream.
 _ROWS = 16_384
-"""Rows of an array that are done at a time, so that memory does not grow with the stream."""
 _LABEL_TYPES = (int, Real, np.bool_)
+# The largest float below 1. A prediction that rounds to 1 is set to it, unless the base is 1.
 _BELOW_1 = 1 - 2**-53
-"""The largest float below 1. A prediction that rounds to 1 is set to it, unless the base is 1."""
 
 
 class Protector:
@@ -394,6 +394,7 @@ class Protector:
 
     def _new_jumpers(self, n_classes: int) -> list[Jumper]:
         uncertain = np.array([0.5]) if n_classes == 2 else np.full((1, n_classes), 1 / n_classes)
+        # a family of the user does not say how many functions it has, so it is applied once
         size = self._family.apply(uncertain).shape[1]
         capital = [1 / size] * size if self._start == "uniform" else [1.0] + [0.0] * (size - 1)
         return [Jumper(rate, list(capital)) for rate in self._rates]
@@ -409,6 +410,7 @@ def _shares(log10: list[Any], passive_weight: float) -> list[Any]:
     passive = math.log10(passive_weight) if passive_weight else -math.inf
     log_capital = [*(weight + log10_jumper for log10_jumper in log10), passive + 0 * log10[0]]
     largest = reduce(np.maximum, log_capital)
+    # relative to the largest, because the martingales themselves may lie beyond all floats
     capital = [10.0 ** (log_share - largest) for log_share in log_capital]
     total = sum(capital)
     return [share / total for share in capital]

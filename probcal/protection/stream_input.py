@@ -131,7 +131,7 @@ def classes_of(p: np.ndarray) -> int:
 
 
 def base_probabilities(p: np.ndarray, truncation: float | None, first: int) -> np.ndarray:
-    """Return the base probabilities, checked and truncated. They are read-only, because they may be the caller's."""
+    """Return the base probabilities, checked, truncated and read-only."""
     p = p.astype(np.float64, copy=False)
     _refuse(~((p >= 0) & (p <= 1)), p, "p must lie within [0, 1], with no missing values", first)
     if p.ndim == 2:
@@ -141,6 +141,7 @@ def base_probabilities(p: np.ndarray, truncation: float | None, first: int) -> n
     if truncation is not None:
         base = np.clip(p, truncation, 1 - truncation)
         base = base if p.ndim == 1 else base / base.sum(axis=1, keepdims=True)
+    # without truncation these are the numbers of the caller
     base.flags.writeable = False
     return base
 

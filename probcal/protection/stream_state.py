@@ -176,8 +176,8 @@ class Jumper:
         self.log10 = LongSum.from_state(saved["log10"], f"{name}.log10")
 
 
+# Upper limit for a probability that was rounded.
 _MOST = 1 + 1e-9
-"""Upper limit for a probability that was rounded."""
 
 
 class Arrivals(NamedTuple):
@@ -244,11 +244,11 @@ class _Labels:
         return _Labels(*map(np.concatenate, pairs))
 
     def part(self, rows: slice) -> _Labels:
+        # copies, because views of few waiting labels would keep the arrays of all rows
         return _Labels(*(getattr(self, name)[rows].copy() for name in _Labels.__annotations__))
 
     @classmethod
     def from_state(cls, state: Any, row: int, n_calibrators: int) -> Self:
-        """Return the saved labels of rows before ``row``."""
         where = "feedback.waiting"
         saved = entries(state, where, tuple(cls.__annotations__))
         n = len(saved["rows"]) if isinstance(saved["rows"], list) else 0

@@ -14,6 +14,7 @@ Entry = dict[str, Any]
 
 BASELINE = "shares"
 """Always predicts the share of each class among the training rows. Every learner has to beat it."""
+# scikit-learn's boosting refuses a category with more
 _MOST_LEVELS_OF_BOOSTING = 255
 
 TRIAL_LEARNERS: dict[str, Entry] = {
@@ -38,28 +39,29 @@ TRIAL_LEARNERS: dict[str, Entry] = {
 """Learners of ``probcal try``, in addition to the built-ins of experiments."""
 _USUAL_LEARNERS = ("logistic", "nb", "tree", "forest", "boosting")
 _MAPS = ("sigmoid", "isotonic", "beta")
+# In results/arena isotonic is the best of all maps and beta beats sigmoid. The three share one fit.
 _USUAL_METHODS = ("direct", *_MAPS)
-"""In ``results/arena`` isotonic is the best of all maps and beta beats sigmoid. The three share one fit."""
+# In results/arena both beat every map of a tree. They need a hundred fits, which only a tree makes quickly.
 _TREE_METHODS = ("bagging", "probing")
-"""In ``results/arena`` both beat every map of a tree. They need a hundred fits, which only a tree makes quickly."""
 _MOST_ROWS_OF_SMALL_TABLES = 3_000
 _MOST_NUMBERS_OF_SMALL_TABLES = 300_000
+# Largest number of rows for cross-validated calibration. Maps gain most if every row trains and calibrates, but three
+# more fits of many rows take long.
 _MOST_CROSS_VAL_ROWS = 10_000
-"""Largest number of rows for cross-validated calibration. Maps gain most if every row trains and calibrates, but three
-more fits of many rows take long."""
 _FEWEST_CROSS_VAL_ROWS = 20
+# Five folds take longer.
 _FOLDS = 3
+# The same as in probing. A few hundred calibration rows prove nothing impossible, and log loss punishes a wrong 0.
 _BOUND = 0.001
-"""The same as in probing. A few hundred calibration rows prove nothing impossible, and log loss punishes a wrong 0."""
+# The probabilities of a class with a smaller share of the rows lie too near to _BOUND, so it gets a lower one.
 _RARE_SHARE = 0.01
-"""The probabilities of a class with a smaller share of the rows lie too near to ``_BOUND``, so it gets a lower one."""
 _WIDE_TABLE = 500
+# They process each column separately, so that many columns are slow even with few rows.
 _SLOW_LEARNERS = ("nb", "boosting")
-"""They process each column separately, so that many columns are slow even with few rows."""
+# They accept only two classes.
 _TWO_CLASSES = ("nb",)
-"""They accept only two classes."""
+# They give scores but no probabilities, so they need a method.
 _SCORE_LEARNERS = ("svm", "linear_svm")
-"""They give scores but no probabilities, so they need a method."""
 
 
 def usual_learners(width: int, n_classes: int) -> tuple[list[str], dict[str, str]]:
@@ -120,18 +122,13 @@ def sample_clip(eps: float, class_weights: Sequence[float] | None) -> list[float
 
 
 def methods(
-    user_methods: Sequence[str],
-    has_learners: bool,
-    width: int,
-    counts: Collection[int],
-    clip_range: Sequence[float],
+    user_methods: Sequence[str], has_learners: bool, width: int, counts: Collection[int], clip_range: Sequence[float],
     in_time: bool = False,
-) -> dict[str, Entry]:
+) -> dict[str, Entry]:  # fmt: skip
     """Return name -> entry of an experiment for the methods.
 
     ``width`` counts columns as in ``usual_learners``. ``counts`` holds the number of used rows of each class.
-    ``clip_range`` is that of ``sample_clip``. ``in_time`` says that rows are split in order of time. The learner then
-    trains once more on all training rows, because those of the folds know the older rows only.
+    ``clip_range`` is that of ``sample_clip``. ``in_time`` says that rows are split in order of time.
     """
     n_rows, min_rows = sum(counts), min(counts)
     # several classes need a hundred fits for each pair of classes
@@ -139,6 +136,7 @@ def methods(
     default_names = (*_USUAL_METHODS, *(_TREE_METHODS if small and not has_learners else ()))
     cross_val = n_rows <= _MOST_CROSS_VAL_ROWS and min_rows >= _FEWEST_CROSS_VAL_ROWS
     calibration: Entry = {"calibration": "cross_val", "cv": _FOLDS} if cross_val else {"calibration": "holdout"}
+    # the learners of the folds know the older rows only, so one more trains on all rows
     if in_time and cross_val:
         calibration |= {"ensemble": False}
     clip: Entry = {"clip": list(clip_range)}

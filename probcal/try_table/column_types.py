@@ -46,21 +46,21 @@ Kind = Literal["number", "category", "date", "group", "time", "left out"]
 
 MOST_LEVELS = 200
 """Largest number of levels of a category. Most learners get a column for each level."""
+# Number of rows. In a smaller table a column can have a different value in every row by chance.
 _FEW_ROWS = 20
-"""Number of rows. In a smaller table a column can have a different value in every row by chance."""
+# Names of ids. They end in a separate word, or are written together like CustomerID and customerid.
 _ID = re.compile(
     r"(?i:(.*[ _.-])?(id|index|idx|key|uuid|guid|no|nr|number|row|rowid)|unnamed: 0|.*nummer|ssn|mrn"
     r"|(account|case|client|contract|customer|loan|member|order|patient|person|policy|record|subject|user)(id|no|nr))"
     r"|.*[a-z](ID|Id|No|Nr|Number|Key)"
 )
-"""Names of ids. They end in a separate word, or are written together like CustomerID and customerid."""
 _COUNTERS = ("a running number of the rows", "an id: a different number in every row")
 _MOST_WORDS_SHOWN = 50
+# Largest number of different texts among dates that count as missing.
 _MOST_WORDS = 3
-"""Largest number of different texts among dates that count as missing."""
 _DATE_SHARE = 0.95
+# The beginning of a number, perhaps with a sign, a currency or a limit before it.
 _LIKE_NUMBER = r"^[<>~≈≤≥=(]*\s*[-+]?\s*(?:[A-Z]{3}|[A-Z]{1,2}\$|(?:Rs|kr|Fr)\.?|\p{Sc}|%)?\s*[-+]?[.,]?[0-9]"
-"""The beginning of a number, perhaps with a sign, a currency or a limit before it."""
 _SHORT_DATE = re.compile(r"[0-9]{1,2}[-/. ](?:[0-9]{1,2}|[A-Za-z]{3,9}\.?)[-/. ][0-9]{2}(?![0-9])")
 _LIMIT = ("<", ">", "~", "≈", "≤", "≥")
 _FEWEST_NUMBERS = 5

@@ -14,19 +14,19 @@ from probcal.data.text_values import as_text
 from probcal.reading.number_form import LARGEST_EXACT
 from probcal.try_table.column_types import TableColumn
 
+# Numbers that surveys and laboratories write for a missing value.
 _MISSING_CODE = re.compile(r"-9|-?9{2,}(\.9+)?")
-"""Numbers that surveys and laboratories write for a missing value."""
+# Numbers beside 99 and 999 that surveys write where nobody answered.
 _REFUSED_CODE = re.compile(r"9+[678]")
-"""Numbers beside 99 and 999 that surveys write where nobody answered."""
 _FEWEST_CODE_ROWS = 3
+# Such a number lies this many times the range of all other values away from them.
 _FEWEST_RANGES = 2.0
-"""Such a number lies this many times the range of all other values away from them."""
 _MOST_NAMES = 5
+# The day 9999-01-01. Databases write 9999-12-31 where a period has no end.
 _LAST_YEAR = 2_932_532
-"""The day 9999-01-01. Databases write 9999-12-31 where a period has no end."""
 _MOST_DOUBTS = 10
+# Range of the whole numbers that ids and keys of 64 bits have, and that a float64 does not hold exactly.
 _ROUNDED = (LARGEST_EXACT, 2.0**64)
-"""Range of the whole numbers that ids and keys of 64 bits have, and that a float64 does not hold exactly."""
 
 
 def warnings(columns: Sequence[TableColumn], labels: npt.NDArray[Any]) -> Iterator[str]:

@@ -14,6 +14,7 @@ from probcal.try_table.experiment_files import Plan
 from probcal.try_table.preparation import PreparedTable
 from probcal.try_table.split_choice import RARE_SHARE
 
+# Learner -> seconds of a fit, and of every further thousand training rows. Measured on Adult with one core in 2026.
 _SECONDS = {
     "shares": (0.005, 0.0),
     "logistic": (0.01, 0.01),
@@ -23,17 +24,16 @@ _SECONDS = {
     "forest": (0.25, 0.1),
     "boosting": (0.25, 0.05),
 }
-"""Learner -> seconds of a fit, and of every further thousand training rows. Measured on Adult with one core in 2026."""
 _DEFAULT_SECONDS = (0.5, 0.2)
 _FITS = {"direct": 1, "bagging": 100, "probing": 120, "relabeling": 100, "weight_sweep": 20}
+# Three folds, and all rows.
 _CROSS_VAL_FITS = 4
-"""Three folds, and all rows."""
+# Number of columns, with one for each level. Fits of wider tables take longer in proportion.
 _USUAL_WIDTH = 100
-"""Number of columns, with one for each level. Fits of wider tables take longer in proportion."""
+# They need about one more fit for every class.
 _PER_CLASS_LEARNERS = ("boosting", "logistic")
-"""They need about one more fit for every class."""
+# Every column makes them slower, even with few rows.
 _PER_COLUMN_LEARNERS = ("boosting", "nb")
-"""Every column makes them slower, even with few rows."""
 _LONGEST_NAME = 24
 _LONGEST_REASON = 150
 _MOST_LISTED_COLUMNS = 40
@@ -69,13 +69,12 @@ def _seconds_per_fit(learner: str, thousands: float, wide: float, n_classes: int
 
 def _total_fits(plan: Plan, methods: Sequence[str]) -> int:
     """Return the number of fits of one learner. Methods with a shared seed share theirs."""
-    fits = {"shared" if plan.methods[method].get("shared_seed") else method: _fits(plan, method) for method in methods}
+    fits: dict[str, int] = {}
+    for method in methods:
+        entry = plan.methods[method]
+        cross_val = entry.get("params", {}).get("calibration") == "cross_val"
+        fits["shared" if entry.get("shared_seed") else method] = _FITS.get(method, _CROSS_VAL_FITS if cross_val else 1)
     return sum(fits.values())
-
-
-def _fits(plan: Plan, method: str) -> int:
-    cross_val = plan.methods[method].get("params", {}).get("calibration") == "cross_val"
-    return _FITS.get(method, _CROSS_VAL_FITS if cross_val else 1)
 
 
 def table_lines(prepared: PreparedTable) -> Iterator[str]:
@@ -143,7 +142,8 @@ def _target_lines(prepared: PreparedTable) -> Iterator[str]:
     for label, words in counts[:_MOST_CLASSES]:
         mark = ""
         if label == target.positive:
-            mark = "  <- positive" + ("" if target.has_choice else ", the rarer" if _has_rarer_class(prepared) else "")
+            has_rarer_class = len(set(prepared.counts.values())) > 1
+            mark = "  <- positive" + ("" if target.has_choice else ", the rarer" if has_rarer_class else "")
         yield f"  {_cell(label, width)}  {words}{mark}"
     if len(counts) > _MOST_CLASSES:
         yield f"  … {len(counts) - _MOST_CLASSES} more"
@@ -151,10 +151,6 @@ def _target_lines(prepared: PreparedTable) -> Iterator[str]:
     if rare_labels:
         names = join_first((f'"{label}"' for label in rare_labels), 5)
         yield from wrap_line(printable(f"note: few rows of {names}, so results for them are rough"))
-
-
-def _has_rarer_class(prepared: PreparedTable) -> bool:
-    return len(set(prepared.counts.values())) > 1
 
 
 def _column_lines(columns: list[TableColumn]) -> Iterator[str]:

@@ -26,8 +26,8 @@ from probcal.try_table.preparation import PreparedTable
 from probcal.try_table.split_choice import SplitChoice
 
 METRICS = ["cxe", "rms", "auc", "c_emp", "ece"]
+# A card lists at most this many columns one by one. With more, it gives the most frequent type once.
 _MOST_LISTED_COLUMNS = 150
-"""A card lists at most this many columns one by one. With more, it gives the most frequent type once."""
 _KINDS = {"number": "numeric", "date": "numeric", "time": "numeric", "category": "nominal", "group": "nominal"}
 
 
@@ -128,7 +128,7 @@ def card_text(prepared: PreparedTable, name: str, rows: str, fingerprint: str | 
 
 
 def _seed_name(prepared: PreparedTable) -> str:
-    """Return a digest of the labels in the order of the file, so that neither names nor formats change the splits."""
+    # of the labels in the order of the file, so that neither names nor formats change the splits
     labels = prepared.target.labels[prepared.target.label_mask][prepared.rows]
     return f"labels-{hashlib.sha256(chr(0).join(labels).encode()).hexdigest()[:16]}"
 
@@ -169,6 +169,7 @@ def table_files(prepared: PreparedTable, name: str) -> TableFiles:
     rows = rows_text(prepared)
     with TemporaryDirectory(prefix="probcal-try-") as folder:
         path = Path(folder) / f"{name}.yaml"
+        # the card states the digest of this text, whose line ends Windows would change without newline=""
         path.with_suffix(".csv").write_text(rows, encoding="utf-8", newline="")
         path.write_text(card_text(prepared, name, rows), encoding="utf-8")
         card = read_card(path)

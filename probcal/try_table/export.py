@@ -30,10 +30,10 @@ from probcal.try_table.pipeline_code import PipelinePlan
 from probcal.try_table.preparation import PreparedTable
 from probcal.try_table.traps import is_group_name
 
+# How the reason begins for which a column of ids is left out.
 _ID_REASONS = ("an id", "a running number", "a different value in every row")
-"""How the reason begins for which a column of ids is left out."""
+# Number of rows in all resamples of a diagram, which takes some seconds.
 _MOST_RESAMPLED_ROWS = 20_000_000
-"""Number of rows in all resamples of a diagram, which takes some seconds."""
 PREDICT = '''"""Add predicted probabilities to new rows: python predict.py new.csv > predicted.csv{advice}"""
 
 import sys
@@ -60,14 +60,11 @@ def full_bound(prepared: PreparedTable) -> float:
 
 
 def write_export(
-    folder: Path,
-    plan: PipelinePlan,
-    prepared: PreparedTable,
-    predictions: HeldOutPredictions,
-    facts: CardFacts,
+    folder: Path, plan: PipelinePlan, prepared: PreparedTable, predictions: HeldOutPredictions, facts: CardFacts
 ) -> None:
     """Fit the pipeline on all labelled rows and write all files of the export, or none."""
     folder.parent.mkdir(parents=True, exist_ok=True)
+    # beside the folder, because a rename in one step needs one file system
     building = Path(mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
         model = plan.fit(*_training_rows(prepared))
@@ -210,4 +207,5 @@ def draw_reliability(predictions: HeldOutPredictions, title: str, path: Path) ->
         )  # fmt: skip
         axes.set_xlabel("Predicted probability" + (" of the likeliest class" if multiclass else ""))
         axes.spines[["top", "right"]].set_visible(False)
+        # equal predictions give equal files: neither the date nor the version of matplotlib is in them
         figure.savefig(path, metadata={"Date": None, "Creator": None})

@@ -88,6 +88,7 @@ class PipelinePlan:
         model = import_class(path)(**params)
         for path, params in wrappers:
             if self.is_nested and not self._takes_groups:
+                # fit of this method takes no groups, so it gets the rows of the folds instead
                 params = {**params, "cv": list(params["cv"].split(X, y, groups))}
             model = import_class(path)(model, **params)
         if not self.is_native:
@@ -140,7 +141,8 @@ class PipelinePlan:
                 lines = [f"method = {expression}", f"model = make_pipeline({encoder.__name__}(), method)"]
         return "\n".join(
             [
-                *sorted(imports, key=_import_order),
+                # packages of others first, and of each kind the plain imports first, as import sorters have it
+                *sorted(imports, key=lambda line: ("probcal" in line, line.startswith("from"), line)),
                 "",
                 f"X, y{', groups' if self.is_nested else ''} = {reader}({_literal(table)}, {columns})",
                 *(f"# {line}" for note in notes for line in wrap(printable(note), _WIDTH)),
@@ -165,7 +167,3 @@ def pipeline_plan(column: ExperimentColumn, bound: float, split: Split, seed: in
 
 def _literal(value: object) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
-
-
-def _import_order(line: str) -> tuple[bool, bool, str]:
-    return "probcal" in line, line.startswith("from"), line

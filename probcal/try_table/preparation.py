@@ -29,13 +29,7 @@ from probcal.reading.target import (
     refuse_unknown_labels,
 )
 from probcal.reading.text_column import TextColumn, text_of
-from probcal.try_table.column_types import (
-    ColumnChoices,
-    FileFacts,
-    TableColumn,
-    indicator,
-    infer_column,
-)
+from probcal.try_table.column_types import ColumnChoices, FileFacts, TableColumn, indicator, infer_column
 from probcal.try_table.column_warnings import warnings
 from probcal.try_table.split_choice import (
     SplitChoice,
@@ -176,6 +170,7 @@ def prepare(request: TableRequest, n_splits: int = 10) -> PreparedTable:
         user_labels,
     )
     levels = list(labels.cat.categories)
+    # labels are spelt alike in every format: 1.0 as 1, and True as true
     labels = respell(labels, dict(zip(levels, same_spelling(levels), strict=True)).get)
     if missing := table.missing_words(target_index):
         table = replace(table, notes=[*table.notes, "missing values written as " + ", ".join(map(repr, missing))])

@@ -16,11 +16,11 @@ from probcal.store.stored_experiment import ResultColumn, StoredExperiment
 from probcal.try_table.measures import LOSS, Measure, MeasureScale, measure_predictions, table_measures
 
 _LEVEL = 0.05
+# With fewer splits nothing is tested: two differences may be equal by chance.
 _FEWEST_SPLITS = 3
-"""With fewer splits nothing is tested: two differences may be equal by chance."""
 _LONGEST_NAME = 12
+# An interval so many times as wide as that of the best says little.
 _WIDE_RATIO = 3
-"""An interval so many times as wide as that of the best says little."""
 _MOST_NAMES = 3
 
 
@@ -97,8 +97,7 @@ def ranking(
     methods = [_ranked_method(store, stored, results, column, scale, measure, test_share) for column in stored.columns]
     sign = -1 if measure.larger_is_better else 1
     return sorted(
-        methods,
-        key=lambda method: (not method.is_ranked, sign * method.value if method.is_ranked else method.n_failed),
+        methods, key=lambda method: (not method.is_ranked, sign * method.value if method.is_ranked else method.n_failed)
     )
 
 
@@ -125,14 +124,9 @@ def cell_ids(stored: StoredExperiment, learner: str, method: str) -> list[str]:
 
 
 def _ranked_method(
-    store: Store,
-    stored: StoredExperiment,
-    results: dict[str, CellResult],
-    column: ResultColumn,
-    scale: MeasureScale,
-    measure: Measure,
-    test_share: float,
-) -> RankedMethod:
+    store: Store, stored: StoredExperiment, results: dict[str, CellResult], column: ResultColumn, scale: MeasureScale,
+    measure: Measure, test_share: float,
+) -> RankedMethod:  # fmt: skip
     ids = cell_ids(stored, column.learner, column.method)
     cell_results = [results[cell] for cell in ids if cell in results]
     failed_results = [result for result in cell_results if result.status != "done"]

@@ -21,8 +21,8 @@ from probcal.try_table.split_choice import SplitChoice
 
 # Apart from split_choice, because predict.py imports that one, and would need a second more to import the runner.
 
+# If every class is in so many groups, each fold has groups of each class, so that nothing is drawn to find out.
 _ENOUGH_GROUPS = 50
-"""If every class is in so many groups, each fold has groups of each class, so that nothing is drawn to find out."""
 
 
 def refuse_unusable_splits(

@@ -23,12 +23,12 @@ _MOST_FOLDS = 100
 MOST_ROWS = 10_000
 MOST_NUMBERS = 4_000_000
 """Largest number of rows times columns as learners get them. Wide tables use fewer rows."""
+# Smallest sample for the widest table.
 _SMALLEST_SAMPLE = 1_000
-"""Smallest sample for the widest table."""
 RARE_SHARE = 0.05
 """A class with a smaller share of the rows keeps as many of them as the sample has room for."""
+# Largest share of a sample that all rare classes together get.
 _LARGEST_RARE_PART = 0.25
-"""Largest share of a sample that all rare classes together get."""
 
 
 @dataclass(frozen=True)
@@ -162,6 +162,7 @@ def stratified_sample(labels: npt.NDArray[Any], size: int, seed: int) -> npt.NDA
     _, codes = np.unique(labels.astype(str), return_inverse=True)
     shuffled = np.random.default_rng(stream_seed(seed, "sample", n, size)).permutation(n)
     order = shuffled[np.argsort(codes[shuffled], kind="stable")]
+    # even steps over the rows in order of their classes give each class its share
     positions = np.floor((np.arange(size) + 0.5) * n / size).astype(np.intp)
     return np.sort(order[positions])
 

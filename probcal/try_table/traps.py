@@ -23,24 +23,24 @@ from probcal.try_table.preparation import PreparedTable
 
 NEAR_PERFECT = 0.995
 """An AUC of one column alone above this is no luck."""
+# An AUC of the missing values of one column above this needs a reason.
 _SUSPICIOUS_AUC = 0.9
-"""An AUC of the missing values of one column above this needs a reason."""
+# One column is judged by so many rows. More would take seconds.
 _MOST_ROWS = 2_000
-"""One column is judged by so many rows. More would take seconds."""
 _MOST_COLUMNS = 500
+# Larger numbers do not fit into the float32 of scikit-learn's trees.
 _LARGEST_NUMBER = 3e38
-"""Larger numbers do not fit into the float32 of scikit-learn's trees."""
+# Fewest rows of a class to judge a column by.
 _FEWEST_ROWS = 10
-"""Fewest rows of a class to judge a column by."""
 _MOST_NAMES = 4
+# In a smaller table, a column can follow the labels by chance.
 _FEWEST_TABLE_ROWS = 20
-"""In a smaller table, a column can follow the labels by chance."""
+# Different values for each class. A column with more is no copy of the target, and can separate rows by chance.
 _MOST_VALUES = 20
-"""Different values for each class. A column with more is no copy of the target, and can separate rows by chance."""
 _FEWEST_GROUPS = 10
 _ROWS_PER_GROUP = 2.0
+# Groups per row. With fewer, the column is an ordinary category.
 _GROUPS_PER_ROW = 0.02
-"""Groups per row. With fewer, the column is an ordinary category."""
 _GROUP_NAME = re.compile(
     r"(?i)(.*[ _.-])?(account|case|client|contract|customer|device|household|kunde|loan|machine|member|order|patient"
     r"|person|policy|school|site|store|student|subject|supplier|user|batch)(s|[ _.-]?(id|no|nr|number|name|key))?"
@@ -49,14 +49,14 @@ _ID_NAME = re.compile(r"(?i:(.*[ _.-])?(id|uuid|guid|key|nr|no))|.*[a-z](ID|Id|N
 _TIME_NAME = re.compile(
     r"(?i:(.*[ _.-])?(time|date|timestamp|epoch|unix|ts|at|created|updated)s?)|.*[a-z](Time|Date|At)"
 )
+# The years 1990 to 2100 as seconds since 1970.
 _SECONDS = (631_152_000, 4_102_444_800)
-"""The years 1990 to 2100 as seconds since 1970."""
+# A smaller share of test rows with a copy among the training rows changes no result.
 _MOST_COPIES = 0.005
-"""A smaller share of test rows with a copy among the training rows changes no result."""
 _SPLITS_FOR_COPIES = 5
 _SHUFFLES = 20
+# The hashes of a row's columns are the digits of a number with this base, modulo 2^64.
 _HASH_BASE = np.uint64(0x9E3779B97F4A7C15)
-"""The hashes of a row's columns are the digits of a number with this base, modulo 2^64."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +134,7 @@ def _near_perfect_leaks(
     if np.bincount(y).min() < _FEWEST_ROWS:
         return
     sample = _sample_rows(y)
+    # a fixed seed here and below, so that the same table always has the same traps
     folds = StratifiedKFold(3, shuffle=True, random_state=0)
     for column in columns[:_MOST_COLUMNS]:
         values = column.values.iloc[rows[sample]]
@@ -183,11 +184,7 @@ def _identifier_columns(columns: Sequence[TableColumn]) -> Iterator[str]:
 
 
 def _copied_rows(dataset: Dataset, prepared: PreparedTable, seed: int) -> str:
-    """Return how many test rows of the first splits have an equal row among the training rows of their split.
-
-    Rows of a few coarse columns are equal without being copies. So there must be twice as many as after columns are
-    shuffled one by one, in each of several shuffles.
-    """
+    """Return how many test rows of the first splits have an equal row among the training rows of their split."""
     card, X = dataset.card, dataset.X
     assert isinstance(X, pd.DataFrame)
     labels = dataset.y if dataset.strata is None else dataset.strata
@@ -204,6 +201,8 @@ def _copied_rows(dataset: Dataset, prepared: PreparedTable, seed: int) -> str:
     if share < _MOST_COPIES:
         return ""
     random = np.random.default_rng(0)
+    # Rows of a few coarse columns are equal without being copies. So there must be twice as many as after columns are
+    # shuffled one by one, in each of several shuffles.
     for _ in range(_SHUFFLES):
         if 2 * _share_of_equal_rows([values[0], *(random.permutation(codes) for codes in values[1:])], splits) > share:
             return ""
@@ -241,6 +240,7 @@ def _has_dates_as_numbers(column: TableColumn) -> bool:
     values = column.values.dropna().unique() if column.kind == "number" else np.zeros(0)
     if len(values) < _FEWEST_ROWS or not (values % 1 == 0).all():
         return False
+    # in seconds, or in milliseconds as programs in Java write them
     if _TIME_NAME.fullmatch(column.name) and any(_are_within(values / unit, _SECONDS) for unit in (1, 1_000)):
         return True
     if not _are_within(values, (19_000_101, 21_001_231)):

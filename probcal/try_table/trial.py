@@ -77,13 +77,9 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Printer,
     learners = choices.learners(options.learners or default_learners, prepared.most_levels)
     clip_range = choices.sample_clip(full_bound(prepared), prepared.class_weights)
     methods = choices.methods(
-        options.methods,
-        bool(options.learners),
-        prepared.width,
-        counts.values(),
-        clip_range,
+        options.methods, bool(options.learners), prepared.width, counts.values(), clip_range,
         in_time=prepared.split.kind == "time_ordered",
-    )
+    )  # fmt: skip
     choices.refuse_direct_scores(options.learners, options.methods)
     combined = choices.combinations(list(learners), list(methods), options.methods)
     # All that can be refused is refused before the first file is written.

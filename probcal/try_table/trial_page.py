@@ -104,7 +104,6 @@ def _mean(method: RankedMethod, measure: Measure) -> float | None:
 
 
 def _reliability_lines(sections: ExperimentSections, methods: Iterable[RankedMethod]) -> list[list[Any]]:
-    """Return the diagrams of the experiment, in the order of the ranking."""
     rank_of = {(method.learner, method.method): rank for rank, method in enumerate(methods)}
     columns = [rank_of[column.learner, column.method] for column in sections.stored.columns]
     return sorted(

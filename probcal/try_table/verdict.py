@@ -12,13 +12,13 @@ from probcal.try_table.measures import MEASURES
 from probcal.try_table.ranked_methods import RankedMethod, interval_of, name_of, rivals_of
 
 _MOST_NAMES = 4
+# With so many rows of every class, columns without any sign of a relation are probably not related to the target.
 _ENOUGH_ROWS = 200
-"""With so many rows of every class, columns without any sign of a relation are probably not related to the target."""
 _ENOUGH_SPLITS = 5
+# An AUC that real tables seldom have.
 _NEAR_PERFECT = 0.995
-"""An AUC that real tables seldom have."""
+# Share of the log loss of the base rate that only nearly perfect predictions have left.
 _TINY_LOSS_SHARE = 0.02
-"""Share of the log loss of the base rate that only nearly perfect predictions have left."""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from numba import njit
 
 from probcal.learners.c45.layout import ATTRIBUTE, BRANCH, COUNTS, CUT, EMPTY, FIRST_CHILD, N_CHILDREN, TOTAL
 
+# the same as in growth, but not imported: numba's cache notices changes only within a file
 _SMALL = 1e-6
 
 

@@ -237,6 +237,7 @@ class C45Classifier(CheckedParameters, ClassifierMixin, BaseEstimator):
         self.check_parameters()
         growth, pruning, descent = (_compiled(name) for name in ("growth", "pruning", "descent"))
         rows = X if isinstance(X, Instances) else self.sort_columns(X)
+        # of the rows, which are in codes already, only their number is checked
         labels, self.classes_ = class_labels(np.empty((len(rows), 0)), y)
         self.columns_, self.n_features_in_ = rows.columns, len(rows.columns.levels)
         if rows.names is not None:
@@ -367,10 +368,10 @@ class C45Classifier(CheckedParameters, ClassifierMixin, BaseEstimator):
 
 
 def _in_threads(call: Callable[..., Any], *arguments: Any) -> list[Any]:
-    """Return the results of ``call``, in order. The compiled functions release Python's lock."""
     n_threads = min(count_threads(), len(arguments[0]))
     if n_threads < 2:
         return list(map(call, *arguments))
+    # threads suffice: the compiled functions release Python's lock
     with ThreadPoolExecutor(n_threads, "probcal") as pool:
         return list(pool.map(call, *arguments))
 

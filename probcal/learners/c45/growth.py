@@ -12,12 +12,12 @@ from numba import njit
 from probcal.learners.c45.layout import ATTRIBUTE, BRANCH, COUNTS, CUT, EMPTY, FIRST_CHILD, N_CHILDREN, ROW, TOTAL
 
 _ROW = (1 << ROW) - 1
+# Two numbers this close are equal.
 _SMALL = 1e-6
-"""Two numbers this close are equal."""
+# More than what the entropy in nats may be off, because the logarithm of a tiny weight is left out.
 _ROUGH = 1e-4
-"""More than what the entropy in nats may be off, because the logarithm of a tiny weight is left out."""
+# A split lies between two values only if they are farther apart than this.
 _GAP = 1e-5
-"""A split lies between two values only if they are farther apart than this."""
 
 
 @njit(cache=True, nogil=True)
@@ -161,6 +161,7 @@ def grow(  # noqa: C901
             if one == 0:
                 shares[begin : begin + n_dealt] = spare_shares[:n_dealt]
         n_waiting += n_slots
+    # copies, because views would keep the room for further nodes
     return whole[:n_nodes].copy(), real[:n_nodes].copy()
 
 
@@ -227,7 +228,8 @@ def _best_column(  # noqa: C901
                 known = _known_weight(entries, of_rows) if n_known < len(rows) else total
             least = _least(known, len(counts), min_leaf)
             found = 0.0, 0.0, np.int64(0), np.int64(0), False
-            if 2 * least - n_known <= _SMALL:  # rows and not their weight
+            # J48 compares with the number of rows here, and not with their weight
+            if 2 * least - n_known <= _SMALL:
                 if not in_bars[column]:
                     n_points = _points_of_entries(entries, of_rows, points)
                 if n_points > 1:
@@ -429,6 +431,7 @@ def _best_cut(sums, codes, values, has_close, total, least):
     else:
         found = _best_of_many(sums, codes, values, has_close, known, total, begin, end)
     gain, split, place = found
+    # the choice among cuts has its price since release 8 (Quinlan 1996, Improved use of continuous attributes in C4.5)
     gain -= np.log2(n_cuts) / total
     if gain < _SMALL:
         return nothing
@@ -454,11 +457,7 @@ def _best_of_many(sums, codes, values, has_close, known, total, begin, end):
 
 @njit(cache=True, nogil=True)
 def _best_of_two(sums, codes, values, has_close, known, total, begin, end):
-    """Return what ``_best_of_many`` returns.
-
-    The entropy after a cut is a concave function of the two weights on the left. So over a block of cuts it is least at
-    a corner of the box between the weights at the first and the last one. If even that is no better, no cut is.
-    """
+    """Return what ``_best_of_many`` returns."""
     best, best_split, place = 0.0, 0.0, 0
     whole_a, whole_b = sums[-1, 0], sums[-1, 1]
     before = _entropy(sums[-1], known)
@@ -469,12 +468,16 @@ def _best_of_two(sums, codes, values, has_close, known, total, begin, end):
             a, b, more_a, more_b = sums[start, 0], sums[start, 1], sums[stop - 1, 0], sums[stop - 1, 1]
             of_a, of_b = _within(a, whole_a), _within(b, whole_b)
             of_more_a, of_more_b = _within(more_a, whole_a), _within(more_b, whole_b)
+            # The entropy after a cut is a concave function of the two weights on the left. So over a block of cuts it
+            # is least at a corner of the box between the weights at the first and the last one. If even that is no
+            # better, no cut is.
             after = min(
                 _within(a + b, known) - of_a - of_b,
                 _within(a + more_b, known) - of_a - of_more_b,
                 _within(more_a + b, known) - of_more_a - of_b,
                 _within(more_a + more_b, known) - of_more_a - of_more_b,
             )
+            # less than the tolerance, so that rounding drops no block with a better cut
             if _gain(before, after - _ROUGH, known, total) - best < 0.9 * _SMALL:
                 continue
         for at in range(start, stop):
@@ -529,6 +532,7 @@ def _gain_ratio(gain, split, known, total):
 def _split_point(low, high, present):
     """Return the largest of the ``present`` values, (n_values,) in order, up to the middle between two values."""
     middle = (low + high) / 2
+    # between neighbouring floats the middle can round up
     if middle == high:
         middle = low
     return present[np.searchsorted(present, middle, side="right") - 1]
@@ -578,6 +582,7 @@ def _weigh(rows, row_weights, branch, classes, n_branches, bags, bag_counts, chi
     for bag in range(n_branches):
         child_counts[bag] = bag_counts[bag]
         ratios[bag] = bags[bag] / total
+    # in J48's order: known values first, missing ones by the shares of these, and rows go on by the shares of both
     if n_missing:
         for at in range(len(rows)):
             kind = classes[rows[at]]

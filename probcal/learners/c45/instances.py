@@ -70,6 +70,7 @@ class Columns:
         ndarray of shape (n_columns,)
             Numbers of levels, and 0 for a numeric column.
         """
+        # a column without any level has one, because 0 stands for a numeric column
         return np.array([0 if levels is None else max(len(levels), 1) for levels in self.levels], dtype=np.int64)
 
     @property
@@ -177,6 +178,7 @@ class Instances:
                 codes = np.empty(len(self), dtype=np.int64)
                 codes[entries & _ROW] = entries >> ROW
             bins.append(np.where(codes < 0, n_bars.sum(), codes + first[column]))
+        # by row, because all columns of a row are counted at once
         return n_bars, first, np.ascontiguousarray(_table(bins, len(self), np.int32))
 
     def take(self, rows: np.ndarray) -> Instances:
@@ -196,15 +198,12 @@ class Instances:
         places = np.argsort(rows, kind="stable")  # new positions of row 0, of row 1, ...
         begins = np.cumsum(counts) - counts
         samples = [_sample_entries(self.entries[a:b], counts, begins, places) for a, b in pairwise(self.ends.tolist())]
+        # by column, as in the whole table: numba compiles its functions anew for another layout
         columns, nominal = _levels_that_occur(self.columns, np.asfortranarray(self.nominal[rows]))
         return replace(
-            self,
-            columns=columns,
-            nominal=nominal,
-            numbers=np.asfortranarray(self.numbers[rows]),
-            entries=_joined(samples, np.int64),
-            ends=_offsets(samples),
-        )
+            self, columns=columns, nominal=nominal, numbers=np.asfortranarray(self.numbers[rows]),
+            entries=_joined(samples, np.int64), ends=_offsets(samples),
+        )  # fmt: skip
 
 
 def instances_of(X: pd.DataFrame, names: np.ndarray | None = None) -> Instances:
@@ -239,15 +238,9 @@ def instances_of(X: pd.DataFrame, names: np.ndarray | None = None) -> Instances:
         entries.append(codes[order].astype(np.int64) << ROW | rows[order])
         values.append(distinct)
     return Instances(
-        columns,
-        names,
-        nominal,
-        numbers,
-        _joined(entries, np.int64),
-        _offsets(entries),
-        _joined(values, np.float64),
+        columns, names, nominal, numbers, _joined(entries, np.int64), _offsets(entries), _joined(values, np.float64),
         _offsets(values),
-    )
+    )  # fmt: skip
 
 
 _ROW = (1 << ROW) - 1
@@ -285,6 +278,7 @@ def _table(columns: list[np.ndarray], n_rows: int, kind: Any) -> np.ndarray:
 
 
 def _joined(parts: Sequence[np.ndarray], kind: Any) -> np.ndarray:
+    # an empty part, because there may be no numeric column
     return np.concatenate([np.empty(0, dtype=kind), *parts])
 
 

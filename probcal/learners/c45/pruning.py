@@ -12,8 +12,8 @@ from numba import njit
 
 from probcal.learners.c45.layout import ATTRIBUTE, BRANCH, COUNTS, CUT, EMPTY, FIRST_CHILD, N_CHILDREN, TOTAL
 
+# Two numbers this close are equal.
 _SMALL = 1e-6
-"""Two numbers this close are equal."""
 
 
 @njit(cache=True, nogil=True)
@@ -27,6 +27,7 @@ def collapse(whole, real, n_classes):
             errors[node] += errors[child]
     for node in range(len(whole)):  # what happens below a collapsed node does not matter
         as_leaf = _n_wrong(real[node, COUNTS : COUNTS + n_classes], real[node, TOTAL])
+        # 1e-3 is J48's tolerance
         if whole[node, ATTRIBUTE] >= 0 and errors[node] >= as_leaf - 1e-3:
             _make_leaf(node, whole)
 
@@ -78,6 +79,7 @@ def prune(whole, real, n_classes, confidence, z, raises, nominal, numbers, n_lev
         errors, largest, size = 0.0, begin, 0.0
         for child in range(begin, begin + n_children):
             errors += estimated[child]
+            # the last of equally large branches, as in J48
             if size - real[child, BRANCH] < _SMALL:
                 largest, size = np.int64(child), real[child, BRANCH]
         of_branch = np.inf
@@ -90,6 +92,7 @@ def prune(whole, real, n_classes, confidence, z, raises, nominal, numbers, n_lev
                 largest, enough, whole, real, n_classes, confidence, z, table, classes, rows, shares, starts,
                 stops, branch, of_bags, takes,
             )  # fmt: skip
+        # J48 prunes if that adds no more than .1 errors
         if as_leaf - errors - 0.1 < _SMALL and as_leaf - of_branch - 0.1 < _SMALL:
             _make_leaf(node, whole)
             left[depth - 1] = -1
@@ -122,23 +125,9 @@ def compact(whole, real):
 
 @njit(cache=True, nogil=True)
 def _errors_on_rows(
-    top,
-    enough,
-    whole,
-    real,
-    n_classes,
-    confidence,
-    z,
-    table,
-    classes,
-    rows,
-    shares,
-    starts,
-    stops,
-    branch,
-    of_bags,
+    top, enough, whole, real, n_classes, confidence, z, table, classes, rows, shares, starts, stops, branch, of_bags,
     takes,
-):
+):  # fmt: skip
     """Return (rows, shares, estimated errors of the subtree ``top`` on its rows). Above ``enough`` the sum stops.
 
     If ``enough`` is infinite, the nodes take the weights of these rows for their own.
@@ -165,6 +154,7 @@ def _errors_on_rows(
         _weigh(node, keeps, whole, real, n_classes, classes, rows, shares, starts, stops, branch, of_bags)
         n_taken = 0
         for bag in range(n_children):
+            # a leaf needs no copy of its rows: their weights by class give its errors
             takes[bag] = keeps or whole[begin + bag, ATTRIBUTE] >= 0
             n_taken += takes[bag]
             if not takes[bag]:
@@ -300,6 +290,7 @@ def _estimated_errors(counts, total, confidence, z):
 def _added_errors(total, wrong, confidence, z):
     """Return what the upper confidence limit of the errors among ``total`` adds to the ``wrong`` ones."""
     if wrong < 1:
+        # between no error and one the limit is interpolated, as in C4.5
         none = total * (1 - confidence ** (1 / total))
         return none if wrong == 0 else none + wrong * (_added_errors_of_normal(total, 1.0, z) - none)
     return _added_errors_of_normal(total, wrong, z)
@@ -309,6 +300,7 @@ def _added_errors(total, wrong, confidence, z):
 def _added_errors_of_normal(total, wrong, z):
     if wrong + 0.5 >= total:
         return max(total - wrong, 0.0)
+    # the limit of the normal distribution, with half an error as correction for whole numbers
     f = (wrong + 0.5) / total
     limit = f + z * z / (2 * total) + z * np.sqrt(f / total - f * f / total + z * z / (4 * total * total))
     return limit / (1 + z * z / total) * total - wrong

@@ -6,7 +6,6 @@ The options are split exactly as Weka splits them, so that every flag is checked
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -24,6 +23,7 @@ _VALUES = {
     "number": re.compile(_NUMBER),
     "range": re.compile(rf"{_PLACE}([-,]{_PLACE})*"),
     "word": re.compile(r"\w[\w.,-]*", re.ASCII),
+    # not a dash first, because Weka would read such a value as the next flag
     "text": re.compile(r"[^-\r\n][^\r\n]*"),
     "matrix": re.compile(r"\[[-0-9eE.,; ]+\]"),
     "parameter": re.compile(rf"([A-Za-z][\w-]*) {_NUMBER} ({_NUMBER}|A|I) {_NUMBER}( R)?", re.ASCII),
@@ -39,8 +39,8 @@ _VALUE_TEXTS = {
 _WORD = re.compile(r'\s+|"(?P<quoted>(?:\\.|[^"\\])*)"|(?P<plain>[^\s"]\S*)', re.DOTALL | re.ASCII)
 _ESCAPED = re.compile(r"\\(u001E|[\\'tnr\"%])")
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "u001E": "\x1e"}
+# Java and Python disagree on which of these separate two words.
 _NOT_ASCII = re.compile(r"[^\x20-\x7e\t\r\n]")
-"""Java and Python disagree on which of these separate two words."""
 _MAX_DEPTH = 20
 
 
@@ -135,7 +135,7 @@ def _check(scheme: str, words: list[str], depth: int = 0) -> None:
     """Raise _Refused unless ``scheme`` accepts every word after its name."""
     short = scheme.removeprefix("weka.classifiers.").removeprefix("weka.")
     if scheme not in schemes():
-        near = did_you_mean(short, _short_names())
+        near = did_you_mean(short, (name.removeprefix("weka.classifiers.").removeprefix("weka.") for name in schemes()))
         raise _Refused(f'"{short}" is not among the schemes of Weka that are known to touch no file{near}')
     if depth > _MAX_DEPTH:
         raise _Refused("the options are nested too deep")
@@ -210,7 +210,3 @@ def _check_tails(short: str, flags: dict[str, _Flag], given: dict[str, list[str]
         raise _Refused(f'"{rest[0]}" in the options of {short} belongs to no scheme that they name')
     if second in given:
         _check(given[second][0], rest[1:], depth + 1)
-
-
-def _short_names() -> Iterable[str]:
-    return (name.removeprefix("weka.classifiers.").removeprefix("weka.") for name in schemes())

@@ -18,13 +18,10 @@ from probcal.learners.weka.jvm import java_class, java_errors
 def _is_before_3_7() -> bool:
     try:
         java_class("weka.core.DenseInstance")
+    # JPype's error for a class that this release does not have
     except TypeError:
         return True
     return False
-
-
-def _row_class() -> Any:
-    return java_class("weka.core.Instance" if _is_before_3_7() else "weka.core.DenseInstance")
 
 
 def java_list(items: Iterable[Any]) -> Any:
@@ -48,19 +45,18 @@ def distributions(classifier: Any, rows: Any) -> np.ndarray:
 
 @cache
 def row_adder() -> Any:
-    """Return a Java handle (Instances rows, double[][] values, double[] weights) that adds one instance per row.
-
-    It is composed of method handles, so that the loop runs in Java without any compiled Java of our own.
-    """
+    """Return a Java handle (Instances rows, double[][] values, double[] weights) that adds one instance per row."""
     import jpype
 
+    # composed of method handles, so that the loop runs in Java without any compiled Java of our own
     handles = java_class("java.lang.invoke.MethodHandles")
     type_of = java_class("java.lang.invoke.MethodType").methodType
     instances, instance = java_class("weka.core.Instances").class_, java_class("weka.core.Instance").class_
     number, whole, nothing = jpype.JDouble.class_, jpype.JInt.class_, java_class("java.lang.Void").TYPE
     row, table = jpype.JArray(jpype.JDouble).class_, jpype.JArray(jpype.JDouble, 2).class_
     lookup = handles.publicLookup()
-    made = lookup.findConstructor(_row_class().class_, type_of(nothing, [number, row]))
+    row_class = java_class("weka.core.Instance" if _is_before_3_7() else "weka.core.DenseInstance")
+    made = lookup.findConstructor(row_class.class_, type_of(nothing, [number, row]))
     made = handles.collectArguments(made, 1, handles.arrayElementGetter(table))
     made = handles.collectArguments(made, 0, handles.arrayElementGetter(row))
     made = made.asType(type_of(instance, [row, whole, table, whole]))
@@ -104,7 +100,7 @@ def from_bytes(content: bytes) -> Any:
 
 
 def _read_by_weka(content: Any) -> Any:
-    """Return the object of Java ``content``, read by Weka's own code: Java looks for classes where the reader's is."""
+    # by Weka's own code, because Java looks for classes where that of the reader is
     holder = java_class("weka.core.SerializedObject")("")
     field = holder.getClass().getDeclaredField("m_storedObjectArray")
     field.setAccessible(True)

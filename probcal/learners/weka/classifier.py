@@ -22,8 +22,8 @@ from probcal.learners.weka.allowed import full_name, untrusted_options
 from probcal.learners.weka.api import distributions, from_bytes, java_list, row_adder, to_bytes
 from probcal.learners.weka.jvm import WekaError, in_java, java_class, java_errors, message_of
 
+# J48 of Weka 3.4 gives probabilities such as -1e-15 to rows with missing values.
 _ROUNDING = 1e-9
-"""J48 of Weka 3.4 gives probabilities such as -1e-15 to rows with missing values."""
 
 
 @dataclass(frozen=True)
@@ -73,13 +73,11 @@ class Header:
 
 
 def _texts(labels: list[Any]) -> list[Any]:
-    """Return Java strings, numbered if two labels have the same text, which Weka does not accept.
-
-    Otherwise they stay unchanged, because Weka's random number generators start from the text of a row.
-    """
+    """Return Java strings, numbered if two labels have the same text, which Weka does not accept."""
     import jpype
 
     texts = [str(label) for label in labels]
+    # only then, because Weka's random number generators start from the text of a row
     if len(set(texts)) < len(texts):
         texts = [f"{text} ({place})" for place, text in enumerate(texts, 1)]
     return [jpype.JString(text) for text in texts]
@@ -375,6 +373,7 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
         seed = self.random_state
         if seed is None or not _is_a(java, "weka.core.Randomizable"):
             return
+        # Java's int has 32 bits, one of them for the sign
         java.setSeed(int(seed.randint(2**31 - 1)) if isinstance(seed, np.random.RandomState) else int(seed))
 
 

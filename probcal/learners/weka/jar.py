@@ -15,8 +15,8 @@ from probcal.errors import ProbcalError
 INSTALL = install_line("weka")
 VARIABLE = "PROBCAL_WEKA_JAR"
 _VERSION = "weka/core/version.txt"
+# sha256 of a jar of a release that does not say which it is -> the release.
 _WITHOUT_VERSION = {"60ce66906803dfb057e61f35130276fe80f12f71b459fd6a7d9ef9a51dbba93d": "3.4.1"}
-"""sha256 of a jar of a release that does not say which it is -> the release."""
 
 
 class WekaMissing(ProbcalError, ImportError):

@@ -24,10 +24,11 @@ _OPTIONS = (
     "--add-opens=java.base/java.lang=ALL-UNNAMED",  # without it Weka's package loader complains
 )
 _MEMORY = re.compile(r"[1-9][0-9]*[kmgKMG]")
+# learners may be fitted in threads, and a process can have one Java only
 _STARTING = Lock()
 _started_in: int | None = None
+# PROBCAL_WEKA_JAR as it was when Java was started.
 _started_with: str | None = None
-"""PROBCAL_WEKA_JAR as it was when Java was started."""
 
 
 def java_class(name: str) -> Any:
@@ -38,13 +39,14 @@ def java_class(name: str) -> Any:
 
 @contextmanager
 def in_java() -> Iterator[None]:
-    """Release the thread from Java after the block. Otherwise Java keeps data for each thread that ever called it."""
+    """Release the thread from Java after the block, unless it was known to Java before."""
     thread = java_class("java.lang.Thread")
     was_known = thread.isAttached()
     try:
         yield
     finally:
         if not was_known:
+            # else Java keeps data for each thread that ever called it
             thread.detach()
 
 
@@ -96,6 +98,7 @@ def _start() -> None:
         guard_running_java(jpype)
     else:
         try:
+            # with a quarter for young objects, Java collects garbage and stops threads less often
             sizes = (f"-Xmx{memory}", f"-Xmn{_quarter(memory)}")
             jpype.startJVM(_runtime(), *sizes, *_OPTIONS, *OPTIONS, classpath=[str(jar)])
         except Exception as error:
@@ -108,7 +111,6 @@ def _start() -> None:
 
 
 def _quarter(memory: str) -> str:
-    """Return a quarter of the memory, for young objects. Java then collects garbage and stops threads less often."""
     return f"{int(memory[:-1]) * 1024 ** 'kmg'.index(memory[-1].lower()) // 4}k"
 
 
@@ -189,15 +191,14 @@ SERIAL_FILTER = ";".join((
 ))  # fmt: skip
 """The only classes that a trained classifier of Weka may consist of, as a pattern of ``jdk.serialFilter``."""
 
+# XML may use no protocol to fetch what it names, not even file.
 _XML = ("javax.xml.accessExternalDTD", "javax.xml.accessExternalSchema", "javax.xml.accessExternalStylesheet")
-"""XML may use no protocol to fetch what it names, not even ``file``."""
 
 OPTIONS = (f"-Djdk.serialFilter={SERIAL_FILTER}", *(f"-D{name}=" for name in _XML))
 
+# Files that Weka reads from the current folder. The first turns checks off, the second names a class and a file to
+# delete.
 _OBEYED = ("Capabilities.props", "Logging.props")
-"""Files that Weka reads from the current folder. The first turns checks off, the second names a class and a file to
-delete.
-"""
 
 
 def guard_running_java(jpype: Any) -> None:
