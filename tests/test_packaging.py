@@ -21,7 +21,7 @@ from hatchling import build
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-EXTRAS = ("plots", "parquet", "openml", "weka", "trees", "boosting", "dask")
+EXTRAS = ("plots", "parquet", "openml", "weka", "trees", "boosting", "dask", "onnx")
 _KINDS = {".toml", ".py", ".pyi", ".yaml", ".json", ".typed", ".js", ".css", ".html", ".txt", ".md", ".csv", ".LICENSE"}
 
 

@@ -273,7 +273,7 @@ def _added_names(header: Sequence[str], classes: Sequence[str]) -> list[str]:
 
 
 def _earlier_columns(header: Sequence[str], plan: TablePlan) -> list[int]:
-    """Return the indices of the columns that ``ExportedModel.with_probabilities`` added to this table before, or none."""
+    """Return the indices of the columns that ``with_probabilities`` added to this table before, or none."""
     end = len(header) - len(probability_names(plan.classes))
     number_name, *p_names = _added_names(header[1:end], plan.classes)
     indices = [0, *range(end, len(header))]

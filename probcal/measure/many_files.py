@@ -207,7 +207,9 @@ class _Column:
                 f'{self._path}: column "{self._name}" has {len(names):,} different values, and at most {MOST_GROUPS}'
                 " are measured; name another column"
             )
-        places = np.array([*map(names.index, texts), len(names) - 1], dtype=np.int64)
+        # a text of the column may be spelled as the group of missing values is, and is then the same group
+        of_missing = [] if missing is None else [names.index(missing)]
+        places = np.array([*map(names.index, texts), *of_missing], dtype=np.int64)
         return places[encoded.indices.fill_null(len(texts)).to_numpy().astype(np.int64)], names
 
     def _numbers(self) -> Floats:

@@ -19,7 +19,7 @@ from probcal.metrics.ranking import SHARE_ROUNDING, RankedRows, rank_each_class
 _NEVER_BELOW = 0.3
 # P(range > 40) is less than any float above 0.
 _NEVER_ABOVE = 40.0
-# The point where the series are exchanged. Each needs five terms there for all digits of a float.
+# The point where the series are exchanged. There the first needs seven terms for all digits, and the second five.
 _FEW_TERMS = 1.5
 
 

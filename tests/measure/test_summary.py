@@ -151,6 +151,15 @@ def test_large_files_are_summarised_and_reported(tmp_path, monkeypatch):
     assert "--calibrate keeps all rows" in probcal(*words, "-c", "beta").stderr
 
 
+def test_the_word_for_missing_groups_is_the_group_of_missing_values(tmp_path, monkeypatch):
+    monkeypatch.setattr(many_files, "EXACT_ROWS", 10)
+    frame = smooth(90).assign(g=["(missing)", "a", None] * 30)
+    (path,) = written_parts(tmp_path / "parts", frame, 1)
+    done = probcal("measure", path.parent, "-p", "p", "-t", "y", "-g", "g", "--draws", 0, "-f", "csv")
+    rows = {line.split(",")[1]: line for line in done.stdout.splitlines() if "log_loss_bits" in line}
+    assert "60" in rows["(missing)"].split(",") and "30" in rows["a"].split(",")
+
+
 @pytest.mark.slow
 def test_a_cluster_gives_the_same_numbers(tmp_path, monkeypatch):
     pytest.importorskip("distributed")
