@@ -30,6 +30,8 @@ from probcal.methods.calibrators.spline import SplineCalibrator as SplineCalibra
 from probcal.methods.calibrators.spline import SplineClassifier as SplineClassifier
 from probcal.methods.calibrators.venn_abers import VennAbersCalibrator as VennAbersCalibrator
 from probcal.methods.calibrators.venn_abers import VennAbersClassifier as VennAbersClassifier
+from probcal.methods.decisions import CostSensitiveClassifier as CostSensitiveClassifier
+from probcal.methods.decisions import GuaranteedRateClassifier as GuaranteedRateClassifier
 from probcal.methods.direct import DirectClassifier as DirectClassifier
 from probcal.methods.direct import RescaledClassifier as RescaledClassifier
 from probcal.methods.probing import ProbingClassifier as ProbingClassifier

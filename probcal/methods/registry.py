@@ -163,6 +163,8 @@ _WITHOUT_SHORT_NAME = {
     "probcal.methods.calibrators.scaling.MatrixScalingCalibrator": "maps",
     "probcal.methods.calibrators.scaling.DirichletCalibrator": "maps",
     "probcal.methods.calibrators.prior.PriorCalibrator": "maps",
+    "probcal.methods.decisions.CostSensitiveClassifier": "decisions",
+    "probcal.methods.decisions.GuaranteedRateClassifier": "decisions",
     "probcal.plots.reliability.ReliabilityDisplay": "displays",
     "probcal.plots.decision.DecisionCurveDisplay": "displays",
     "probcal.plots.scores.ScoreHistogramDisplay": "displays",

@@ -11,7 +11,14 @@ from sklearn.utils.estimator_checks import (
     parametrize_with_checks,
 )
 
-from probcal import IsotonicClassifier, ProbingClassifier, RescaledClassifier, WeightSweepClassifier
+from probcal import (
+    CostSensitiveClassifier,
+    GuaranteedRateClassifier,
+    IsotonicClassifier,
+    ProbingClassifier,
+    RescaledClassifier,
+    WeightSweepClassifier,
+)
 from probcal.components.classes import import_class
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod
 from probcal.methods.registry import FAMILIES, METHODS
@@ -39,7 +46,11 @@ KNOWN = {
 REGISTERED = [
     (import_class(one.path)(LOGISTIC, **FEW_FITS.get(name, {})), KNOWN.get(name, RELATIVE), name)
     for name, one in METHODS.items()
-] + [(RescaledClassifier(LOGISTIC), RELATIVE, "rescaled")]
+] + [
+    (RescaledClassifier(LOGISTIC), RELATIVE, "rescaled"),
+    (CostSensitiveClassifier(LOGISTIC), RELATIVE, "costs"),
+    (GuaranteedRateClassifier(LOGISTIC), "it takes no weights", "guarantee"),
+]
 QUICK = {"probing", "sigmoid"}
 MAPS = [import_class(path)(input="score") for path, family in FAMILIES.items() if family == "maps"]
 """The calibrators are estimators of their own. Any numbers are scores."""
@@ -55,7 +66,10 @@ REASONS = {repr(method): reason for method, reason, _ in REGISTERED}
 
 
 def failing_as_scikit_learns_own(method):
-    return {f"check_sample_weight_equivalence_on_{kind}_data": REASONS[repr(method)] for kind in ("dense", "sparse")}
+    failing = {f"check_sample_weight_equivalence_on_{kind}_data": REASONS[repr(method)] for kind in ("dense", "sparse")}
+    if isinstance(method, GuaranteedRateClassifier):
+        failing["check_classifiers_train"] = "it decides at a threshold, and not for the most probable class"
+    return failing
 
 
 def counting(method):

@@ -1,0 +1,163 @@
+"""Test decisions of the lowest cost and decisions with a guaranteed rate."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import load_iris, make_classification
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+
+from probcal import CostSensitiveClassifier, GuaranteedRateClassifier
+
+X, Y = make_classification(600, flip_y=0.2, random_state=0)
+LEARNER = LogisticRegression()
+
+
+class Given(ClassifierMixin, BaseEstimator):
+    """Predict the first column as the probability of the second class."""
+
+    classes_ = np.array([0, 1])
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def fit(self, X, y):
+        return self
+
+    def predict_proba(self, X):
+        return np.column_stack([1 - X[:, 0], X[:, 0]])
+
+
+def given():
+    return FrozenEstimator(Given())
+
+
+def test_two_costs_are_a_threshold_that_includes_its_probability():
+    model = CostSensitiveClassifier(given(), costs=(1, 4)).fit([[0.1], [0.9]], [0, 1])
+    assert model.threshold_ == 0.2
+    assert model.predict(np.array([[0.19999], [0.2], [0.3]])).tolist() == [0, 1, 1]
+    np.testing.assert_allclose(model.expected_costs(np.array([[0.3]])), [[0.3 * 4, 0.7 * 1]])
+
+
+def test_right_decisions_may_cost_or_gain_too():
+    # Elkan 2001, equation 2: p* = (c10 - c00) / (c10 - c00 + c01 - c11), his c(decided, true)
+    model = CostSensitiveClassifier(given(), costs=[[1, 3], [10, 2]]).fit([[0.1], [0.9]], [0, 1])
+    assert model.threshold_ == pytest.approx((3 - 1) / (3 - 1 + 10 - 2))
+    always = CostSensitiveClassifier(given(), costs=[[5, 3], [10, 2]]).fit([[0.1], [0.9]], [0, 1])
+    assert always.threshold_ is None and always.predict(np.array([[0.0], [1.0]])).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("costs", [None, (2, 7), [[0, 1], [3, -1]]])
+def test_no_other_decision_has_a_lower_expected_cost(costs):
+    model = CostSensitiveClassifier(LEARNER, costs=costs).fit(X, Y)
+    matrix = {None: [[0, 1], [1, 0]], (2, 7): [[0, 2], [7, 0]]}[costs] if not isinstance(costs, list) else costs
+    expected = np.array([[sum(p[i] * matrix[i][j] for i in (0, 1)) for j in (0, 1)] for p in model.predict_proba(X)])
+    np.testing.assert_allclose(model.expected_costs(X), expected)
+    chosen = expected[np.arange(len(X)), model.predict(X)]
+    np.testing.assert_allclose(chosen, expected.min(axis=1))
+
+
+def test_costs_of_several_classes_and_of_columns():
+    data, target = load_iris(return_X_y=True, as_frame=True)
+    labels = np.array(["a", "b", "c"])[target]
+    amount = np.linspace(0.1, 5, len(data))
+    frame = data.assign(amount=amount)
+    costs = [[0, 1, 1], [1, 0, "amount"], [2, 1, 0]]
+    model = CostSensitiveClassifier(LogisticRegression(max_iter=5000), costs=costs).fit(frame, labels)
+    p = model.predict_proba(frame)
+    expected = p @ np.array([[0, 1, 1], [1, 0, 0], [2, 1, 0]]) + np.outer(p[:, 1] * amount, [0, 0, 1])
+    np.testing.assert_allclose(model.expected_costs(frame), expected)
+    assert model.predict(frame).tolist() == model.classes_[expected.argmin(axis=1)].tolist()
+    assert model.threshold_ is None
+
+
+@pytest.mark.parametrize(
+    ("costs", "message"),
+    [
+        ((1, 2, 3), r"costs must have the shape \(2, 2\), and are \(1, 2, 3\)"),
+        ([[0, 1]], r"costs must have the shape \(2, 2\)"),
+        (5, r"costs must have the shape \(2, 2\), and are 5"),
+        (("fee", 1), "costs name the column 'fee', and X has no such column"),
+        ((1, np.nan), "costs must be finite numbers"),
+    ],
+)
+def test_costs_that_do_not_fit_are_refused(costs, message):
+    with pytest.raises(ValueError, match=message):
+        CostSensitiveClassifier(LEARNER, costs=costs).fit(X, Y)
+
+
+def test_missing_cost_of_a_row_is_refused():
+    frame = pd.DataFrame(X).add_prefix("x").assign(fee=1.0)
+    model = CostSensitiveClassifier(LEARNER, costs=("fee", 1)).fit(frame, Y)
+    with pytest.raises(ValueError, match="costs must be finite numbers, and some are missing or infinite"):
+        model.expected_costs(frame.assign(fee=np.nan))
+
+
+def drawn(rng, n, slope=1.0):
+    """Return predictions and labels. With another slope than 1 the predictions are not calibrated."""
+    z = rng.normal(-1, 2, n)
+    return expit(z)[:, None], (rng.random(n) < expit(slope * z)).astype(int)
+
+
+@pytest.mark.parametrize("slope", [1.0, 0.5])
+@pytest.mark.parametrize(("rate", "at_least"), [("precision", 0.7), ("recall", 0.8)])
+def test_the_rate_is_missed_less_often_than_the_confidence_says(rate, at_least, slope):
+    rng = np.random.default_rng(0)
+    p, y = drawn(rng, 400_000, slope)
+    missed = shown = 0
+    for _ in range(400):
+        new = rng.integers(0, len(y), 300)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = GuaranteedRateClassifier(given(), rate=rate, at_least=at_least, confidence=0.9)
+            threshold = model.fit(p[new], y[new]).threshold_
+        if np.isfinite(threshold):
+            chosen = p[:, 0] >= threshold
+            true = y[chosen].mean() if rate == "precision" else y[chosen].sum() / y.sum()
+            shown += 1
+            missed += true < at_least
+    # 40 of 400 are allowed; 57 more has a probability below .001 at exactly that rate
+    assert missed <= 57
+    assert shown > 50 or (rate, slope) == ("precision", 0.5)
+
+
+def test_more_rows_bring_the_threshold_nearer_to_the_true_one():
+    rng = np.random.default_rng(1)
+    p, y = drawn(rng, 200_000)
+    order = np.argsort(p[:, 0])
+    recall = 1 - np.cumsum(y[order]) / y.sum()
+    best = p[order, 0][np.searchsorted(-recall, -0.8)]
+    found = [
+        GuaranteedRateClassifier(given(), rate="recall", at_least=0.8).fit(p[:n], y[:n]).threshold_
+        for n in (200, 2000, 200_000)
+    ]
+    assert found[0] < found[1] < found[2] <= best and best - found[2] < 0.05 * best
+
+
+def test_too_few_rows_show_nothing_and_say_so():
+    with pytest.warns(UserWarning, match=r"No threshold has a precision of 0.99 .*give more rows"):
+        model = GuaranteedRateClassifier(LEARNER, at_least=0.99, random_state=0).fit(X, Y)
+    assert model.threshold_ == np.inf and not model.predict(X).any()
+    few = GuaranteedRateClassifier(given(), rate="recall").fit(np.array([[0.2], [0.9]]), [0, 1])
+    assert few.threshold_ == 0 and few.predict(np.array([[0.0]])).tolist() == [1]
+
+
+def test_held_out_rows_do_not_train():
+    seen = []
+
+    class Recording(LogisticRegression):
+        def fit(self, X, y):
+            seen.append(set(X[:, 0]))
+            return super().fit(X, y)
+
+        def predict_proba(self, X):
+            seen.append(set(X[:, 0]))
+            return super().predict_proba(X)
+
+    GuaranteedRateClassifier(Recording(), rate="recall", random_state=3).fit(X, Y)
+    trained, tested = seen
+    assert len(trained) == len(tested) == 300 and not trained & tested
