@@ -40,6 +40,7 @@ from probcal.metrics.curve_distance import calibration_distance_quantile, integr
 from probcal.metrics.curves import BinnedCurve, Curve, binned_curve, isotonic_curve, loess_curve
 from probcal.metrics.decision_curve import DecisionCurve, decision_curve, net_benefit
 from probcal.metrics.decomposition import ScoreDecomposition, score_decomposition, sharpness
+from probcal.metrics.excess_cost import excess_cost_bound
 from probcal.metrics.losses import (
     MurphyDecomposition,
     brier_score,
@@ -100,6 +101,7 @@ __all__ = [
     "cross_entropy",
     "decision_curve",
     "empirical_calibration_error",
+    "excess_cost_bound",
     "expected_calibration_error",
     "expected_cost",
     "find_metric",
