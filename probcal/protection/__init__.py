@@ -3,5 +3,6 @@
 from probcal.protection.calibrating_functions import Cox, Quadratic
 from probcal.protection.guarantees import first_alarm, regret_bound
 from probcal.protection.jumpers import CompositeJumper, SimpleJumper
+from probcal.protection.monitor import CalibrationMonitor
 
-__all__ = ["CompositeJumper", "Cox", "Quadratic", "SimpleJumper", "first_alarm", "regret_bound"]
+__all__ = ["CalibrationMonitor", "CompositeJumper", "Cox", "Quadratic", "SimpleJumper", "first_alarm", "regret_bound"]
