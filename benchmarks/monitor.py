@@ -36,7 +36,7 @@ def main() -> None:
         numbers = [f"{value:.0f}" if np.isfinite(value) else "none" for value in (middle, low, high, np.median(onsets))]
         lines.append([shift, slope, f"{np.mean(rates):.1%}", *numbers, early])
     head = ["shift", "slope", "base rate", "rows to alarm", "10 %", "90 %", "error of onset", "false alarms"]
-    description = f"{N_STREAMS} streams each, {N_BEFORE:,} calibrated rows, then up to {N_AFTER:,} rows after the change."
+    description = f"{N_STREAMS} streams each: {N_BEFORE:,} calibrated rows, then at most {N_AFTER:,} changed rows."
     speed.report(options.out, "monitor.py", description, head, lines)
 
 

@@ -83,9 +83,9 @@ class CalibrationMonitor:
     >>> monitor.update(p[:3000], rng.random(3000) < p[:3000]).alarm_  # calibrated: no alarm
     >>> changed = p[3000:] / (p[3000:] + (1 - p[3000:]) * np.exp(-0.5))  # all odds have risen by a factor of 1.6
     >>> monitor.update(p[3000:], rng.random(3000) < changed).alarm_
-    3269
+    3581
     >>> monitor.onset_, monitor.shift_, monitor.slope_
-    (3013, 0.5, 1.0)
+    (3009, 0.5, 1.0)
     """
 
     def __init__(self, false_alarm_rate: float = 0.01) -> None:
