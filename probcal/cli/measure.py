@@ -115,7 +115,7 @@ def measure(
     after.
     """
     from probcal.measure.measure import MeasureOptions, measure
-    from probcal.measure.prediction_file import PredictionsRequest
+    from probcal.reading.prediction_file import PredictionsRequest
 
     request = PredictionsRequest(table, probability, target, positive, weight, groups, decimal, label)
     refuse_clusters({"--workers": workers, "--scheduler": scheduler})

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from probcal.errors import DataError
 from probcal.measure.maps import new_map
-from probcal.measure.prediction_file import FilePredictions
+from probcal.reading.prediction_file import FilePredictions
 
 FOLDS = 5
 

@@ -18,10 +18,10 @@ import pyarrow.parquet as pq
 
 from probcal.data.text_values import as_text
 from probcal.errors import DataError, did_you_mean
-from probcal.measure.file_columns import MISSING_GROUP, MOST_GROUPS, ROUNDING, Floats, same_label
-from probcal.measure.prediction_file import PredictionsRequest, label_order
 from probcal.measure.summary import NO_ROWS, Cells, CellSums, SummarisedPredictions
+from probcal.reading.file_columns import MISSING_GROUP, MOST_GROUPS, ROUNDING, Floats, same_label
 from probcal.reading.parquet_file import read_parquet_columns
+from probcal.reading.prediction_file import PredictionsRequest, label_order
 from probcal.reading.table import STANDARD_INPUT, UserTable
 from probcal.reading.text_column import is_text
 

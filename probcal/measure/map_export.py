@@ -18,12 +18,12 @@ from probcal import __version__
 from probcal._io import data_text
 from probcal.deploy.map_files import column_names, read_map, write_output
 from probcal.errors import DataError
-from probcal.measure.file_columns import Floats
 from probcal.measure.maps import map_paths
 from probcal.measure.measurement import Interval, MeasuredSection
-from probcal.measure.prediction_file import FilePredictions, calibrated_names, number_columns
 from probcal.methods.calibrators.map_file import map_to_json
+from probcal.reading.file_columns import Floats
 from probcal.reading.number_form import Mark
+from probcal.reading.prediction_file import FilePredictions, calibrated_names, number_columns
 from probcal.reading.table import UserTable, read_table
 from probcal.reading.text_column import is_text
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from probcal._io import data_text, write_atomic
 from probcal.errors import ProbcalError
 from probcal.measure.cross_fitting import cross_fit, fit_all_rows
-from probcal.measure.file_columns import Floats, texts_of
 from probcal.measure.maps import new_map
 from probcal.measure.measurement import MeasuredSection, default_draws, measure_sections
-from probcal.measure.prediction_file import FilePredictions, PredictionsRequest, calibrated_names, read_predictions
 from probcal.measure.text import Measurement, csv_text_of, text_lines, value_lines
+from probcal.reading.file_columns import Floats, texts_of
+from probcal.reading.prediction_file import FilePredictions, PredictionsRequest, calibrated_names, read_predictions
 
 if TYPE_CHECKING:
     from probcal.measure.many_files import Mapper

@@ -13,9 +13,9 @@ import numpy.typing as npt
 from probcal._io import printable
 from probcal.errors import is_installed
 from probcal.measure.measurement import MeasuredSection
-from probcal.measure.prediction_file import FilePredictions
 from probcal.measure.summary import SummarisedPredictions
 from probcal.measure.text import Measurement, description, findings, legend, table
+from probcal.reading.prediction_file import FilePredictions
 from probcal.reporting.html.charts import Picture, missing_pictures_note, styled_picture
 from probcal.reporting.html.page import render
 

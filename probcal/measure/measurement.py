@@ -13,13 +13,13 @@ import numpy.typing as npt
 
 from probcal.data.text_values import sort_labels
 from probcal.measure.few_rows import RowSupport, row_support
-from probcal.measure.file_columns import MISSING_GROUP
-from probcal.measure.prediction_file import FilePredictions
 from probcal.measure.summary import Cells, SummarisedPredictions
 from probcal.metrics.closed_forms import auc_interval, brier_interval, log_loss_interval, mean_interval, share_interval
 from probcal.metrics.drawn_rows import Blocks, DrawnRows
 from probcal.metrics.metric import Metric, Prediction
 from probcal.metrics.registry import ASKED_METRICS, METRICS, metric_named
+from probcal.reading.file_columns import MISSING_GROUP
+from probcal.reading.prediction_file import FilePredictions
 
 Floats = npt.NDArray[np.float64]
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from probcal.measure.prediction_file import FilePredictions
 from probcal.metrics.drawn_rows import ECE_BINS
+from probcal.reading.prediction_file import FilePredictions
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from probcal._io import counted, csv_text, join_first, printable, wrap_line
 from probcal.measure.few_rows import FEWEST_CLASS_ROWS, FEWEST_ROWS
 from probcal.measure.measurement import FEW_DRAWS, Interval, Line, MeasuredSection
-from probcal.measure.prediction_file import FilePredictions
 from probcal.measure.summary import SummarisedPredictions
+from probcal.reading.prediction_file import FilePredictions
 from probcal.reading.target import class_lines
 
 _DASH = "\N{EN DASH}"

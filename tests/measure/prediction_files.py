@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from probcal.measure.prediction_file import FilePredictions, PredictionsRequest, read_predictions
+from probcal.reading.prediction_file import FilePredictions, PredictionsRequest, read_predictions
 
 
 def two_classes(n: int = 200, seed: int = 0) -> pd.DataFrame:

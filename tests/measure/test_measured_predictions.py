@@ -201,7 +201,7 @@ def test_without_draws_intervals_are_in_closed_form(tmp_path):
 @pytest.mark.parametrize(("draws", "is_shown"), [(20, True), (0, False)])
 def test_values_are_printed_early_only_if_intervals_are_drawn(tmp_path, monkeypatch, draws, is_shown):
     from probcal.measure import measure
-    from probcal.measure.prediction_file import PredictionsRequest
+    from probcal.reading.prediction_file import PredictionsRequest
 
     monkeypatch.setattr(measure, "_MANY_ROWS", 100)
     early = []

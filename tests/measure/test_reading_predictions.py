@@ -13,7 +13,7 @@ import pytest
 from probcal.errors import DataError
 from probcal.measure.measure import write_calibrated
 from probcal.measure.measurement import measure_sections
-from probcal.measure.prediction_file import PredictionsRequest, read_predictions
+from probcal.reading.prediction_file import PredictionsRequest, read_predictions
 from probcal.try_table.preparation import TableRequest, prepare
 from tests.commands import probcal
 from tests.measure.prediction_files import read, read_table, three_classes, two_classes, written

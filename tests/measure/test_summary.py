@@ -15,8 +15,8 @@ from probcal.errors import DataError
 from probcal.measure import many_files, summary
 from probcal.measure.many_files import parquet_files, summarised
 from probcal.measure.measurement import measure_sections
-from probcal.measure.prediction_file import PredictionsRequest
 from probcal.measure.summary import Cells, CellSums
+from probcal.reading.prediction_file import PredictionsRequest
 from tests.commands import probcal
 from tests.measure.prediction_files import read_table
 

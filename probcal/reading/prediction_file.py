@@ -13,8 +13,8 @@ import numpy.typing as npt
 from probcal._io import counted
 from probcal.data.text_values import sort_labels
 from probcal.errors import DataError, did_you_mean
-from probcal.measure.file_columns import ROUNDING, FileColumn, Floats, one_spelling, refuse_rows, same_label, texts_of
 from probcal.reading.decimal_mark import Marks, decimal_marks
+from probcal.reading.file_columns import ROUNDING, FileColumn, Floats, one_spelling, refuse_rows, same_label, texts_of
 from probcal.reading.number_form import Mark
 from probcal.reading.table import UserTable, read_table
 from probcal.reading.target import Target, read_target, read_word_labels, refuse_rounded_labels, refuse_unknown_labels
