@@ -200,8 +200,8 @@ def _version(package: str) -> str:
 
 
 _COMMANDS = (
-    *("run", "try_", "measure", "apply", "table", "check", "verify", "plot", "status", "audit", "fetch", "validate"),
-    *("test", "list_", "schema", "completion", "compare", "report", "merge", "convert", "leaderboard"),
+    *("run", "try_", "measure", "apply", "watch", "table", "check", "verify", "plot", "status", "audit", "fetch"),
+    *("validate", "test", "list_", "schema", "completion", "compare", "report", "merge", "convert", "leaderboard"),
 )
 """Modules of this package. Each has a command of the same name."""
 for name in _COMMANDS:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import expit, logit, ndtri
 
 from probcal.metrics.checked_rows import Rows, effective_rows
 from probcal.metrics.curves import wilson
 from probcal.metrics.losses import squared_errors
 from probcal.metrics.ranking import RankedRows
+from probcal.metrics.recalibration import intercept_of, slope_of
 
 Bounds = tuple[float, float]
 
@@ -47,6 +48,34 @@ def log_loss_interval(rows: Rows, level: float, base: float = 2.0) -> Bounds:
 def brier_interval(rows: Rows, level: float) -> Bounds:
     """Return the interval of the Brier score, in the form that ``brier_score`` has for several classes."""
     return mean_interval(rows, squared_errors(rows), level)
+
+
+def intercept_interval(rows: Rows, level: float) -> Bounds:
+    """Return Wald's interval of the calibration intercept, from the Fisher information of its logistic regression.
+
+    It is NaN where the intercept is not defined.
+    """
+    intercept = intercept_of(rows)
+    p = expit(logit(rows.p) + intercept) if math.isfinite(intercept) else rows.p
+    information = float(rows.weight @ (p * (1 - p))) * effective_rows(rows.weight, rows.weight**2) / rows.weight.sum()
+    return _around(intercept, 1 / information, level) if math.isfinite(intercept) else (math.nan, math.nan)
+
+
+def slope_interval(rows: Rows, level: float) -> Bounds:
+    """Return Wald's interval of the calibration slope, from the Fisher information of its logistic regression.
+
+    It is NaN where the slope is not defined or infinite.
+    """
+    slope = slope_of(rows)
+    if not math.isfinite(slope):
+        return math.nan, math.nan
+    x = logit(rows.p)
+    scaled = expit(slope * x)
+    intercept = intercept_of(Rows(rows.y, scaled, rows.weight)) if scaled.min() > 0 and scaled.max() < 1 else math.nan
+    p = expit(logit(scaled) + intercept)
+    weight = rows.weight * p * (1 - p) * effective_rows(rows.weight, rows.weight**2) / rows.weight.sum()
+    information = float(weight @ (x - weight @ x / weight.sum()) ** 2)
+    return _around(slope, 1 / information, level) if information > 0 else (math.nan, math.nan)
 
 
 def auc_interval(ranked: RankedRows, level: float) -> Bounds:

@@ -1,0 +1,277 @@
+"""The steps of ``probcal watch``: read and sort the rows, leave out those that were seen, and update the monitor."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from tabulate import tabulate
+
+from probcal._io import counted, write_atomic
+from probcal.errors import DataError, ProbcalError, did_you_mean
+from probcal.protection import CalibrationMonitor
+from probcal.reading.column_plan import is_date
+from probcal.reading.dates import AMBIGUOUS, MIXED_ZONES, DateOrder, as_date, date_order, parse_dates, typed_days
+from probcal.reading.prediction_file import PredictionsRequest, read_predictions
+from probcal.reading.table import UserTable, read_table
+from probcal.reading.text_column import TextColumn, is_text
+from probcal.watch.periods import Every, Period, period_names, periods_of
+
+_FORMAT, _VERSION = "probcal watch", 1
+
+
+@dataclass(frozen=True)
+class WatchRequest:
+    """Hold what ``probcal watch`` was asked for."""
+
+    predictions: PredictionsRequest
+    time: str
+    every: Every
+    false_alarm_rate: float
+    state: Path | None = None
+
+
+@dataclass(frozen=True)
+class Watched:
+    """Hold what was found: the periods of the new rows, and the monitor of all rows so far."""
+
+    periods: list[Period]
+    monitor: CalibrationMonitor
+    n_new: int
+    n_waiting: int
+    n_seen: int
+    n_late: int
+    dates: dict[str, str]
+    """Attributes of the monitor that are rows, such as ``onset`` -> their dates."""
+    notes: list[str]
+
+    @property
+    def has_alarm(self) -> bool:
+        return self.monitor.alarm_ is not None
+
+
+@dataclass
+class _State:
+    """Hold what is kept between two runs: the monitor, the time of its last row, and the times of some rows."""
+
+    monitor: CalibrationMonitor
+    last: float = -math.inf
+    n_last: int = 0
+    """Number of rows at the last time."""
+    times: list[tuple[int, float]] | None = None
+    """Number of the first row of a day, counted from 1, and this day."""
+
+
+def watch(request: WatchRequest) -> Watched:
+    """Read the log, update the monitor, and write the state if there is one.
+
+    Raises ProbcalError for a table or a state that cannot be used. Nothing is written then.
+    """
+    state = _read_state(request)
+    table = read_table(request.predictions.source)
+    table, n_waiting = _labelled(table, request.predictions.target)
+    predictions = read_predictions(request.predictions, table)
+    if not predictions.is_binary:
+        raise DataError(f"{table.origin_name} has {len(predictions.classes)} classes, and watch needs two")
+    days = _days(table, request.time)
+    order = np.argsort(days, kind="stable")
+    days, y, p = days[order], predictions.y[order], predictions.p[order]
+    n_before, n_at_last = int(np.sum(days < state.last)), int(np.sum(days == state.last))
+    # the rows of the last time that were there before come first, because sorting keeps the order of the file
+    n_seen = min(n_before + n_at_last, state.monitor.n_rows_)
+    n_late = max(0, n_before - (state.monitor.n_rows_ - state.n_last))
+    is_new = days > state.last
+    if state.last > -math.inf:
+        is_new |= (days == state.last) & (np.cumsum(days == state.last) > state.n_last)
+    days, y, p = days[is_new], y[is_new], p[is_new]
+    if len(y):
+        marks = state.times or []
+        whole, first = np.unique(np.floor(days), return_index=True)
+        marks += [(state.monitor.n_rows_ + int(place) + 1, float(day)) for day, place in zip(whole, first, strict=True)]
+        state.times = marks
+        state.monitor.update(p, y)
+        state.n_last = int(np.sum(days == days[-1])) + (state.n_last if days[-1] == state.last else 0)
+        state.last = float(days[-1])
+    if request.state is not None:
+        _write_state(request.state, state)
+    periods = periods_of(y, p, period_names(days, request.every)) if len(y) else []
+    return Watched(periods, state.monitor, len(y), n_waiting, n_seen - n_late, n_late, _dates(state), predictions.notes)
+
+
+def _labelled(table: UserTable, target: str | None) -> tuple[UserTable, int]:
+    """Return the table without the rows whose label has not come, and their number."""
+    names = [str(name) for name in table.names]
+    if target is None or names.count(target) != 1:
+        return table, 0  # reading the predictions says what is wrong
+    column = table.columns[names.index(target)]
+    has_label = ~np.asarray(column.is_null().to_numpy(), dtype=bool)
+    if is_text(column.type):
+        has_label &= np.array([bool(text and text.strip()) for text in column.to_pylist()])
+    if has_label.all():
+        return table, 0
+    lines = None if table.lines is None else table.lines[has_label]
+    columns = [one.filter(pa.array(has_label)) for one in table.columns]
+    return replace(table, columns=columns, lines=lines), int((~has_label).sum())
+
+
+def _days(table: UserTable, name: str) -> npt.NDArray[np.float64]:
+    """Return the column of time as days since 1970, (n_rows,)."""
+    names = [str(one) for one in table.names]
+    if names.count(name) != 1:
+        raise DataError(f'--time: {table.origin_name} has no column "{name}"{did_you_mean(name, names)}')
+    column = table.columns[names.index(name)]
+    if is_date(column.type):
+        days = typed_days(column)
+    elif is_text(column.type):
+        text = TextColumn(column)
+        counts = np.array([text.counts.get(one, 0) for one in text.distinct.to_pylist()])
+        order = date_order(text.distinct, counts)
+        if order is None or order in (AMBIGUOUS, MIXED_ZONES):
+            reason = "holds no dates" if order is None else order
+            raise DataError(
+                f'--time: column "{name}" of {table.origin_name} {reason}; write dates such as 2026-11-28 or '
+                "2026-11-28 14:30"
+            )
+        days = np.asarray(text.spread(parse_dates(text.distinct, cast("DateOrder", order)), np.nan), dtype=np.float64)
+    else:
+        raise DataError(f'--time: column "{name}" of {table.origin_name} holds no dates; write them as 2026-11-28')
+    if (missing := np.isnan(days)).any():
+        raise DataError(f'{table.where(int(np.argmax(missing)))}: column "{name}" has no date; give each row its time')
+    return days
+
+
+def _read_state(request: WatchRequest) -> _State:
+    path = request.state
+    if path is None or not path.exists():
+        return _State(CalibrationMonitor(request.false_alarm_rate))
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content["format"] != _FORMAT or content["version"] != _VERSION:
+            raise ValueError("it is of another version")
+        state = _State(
+            CalibrationMonitor.from_json(json.dumps(content["monitor"])),
+            float(content["last"]) if content["last"] is not None else -math.inf,
+            int(content["rows_of_last"]),
+            [(int(row), float(day)) for row, day in content["times"]],
+        )
+    except OSError as error:
+        raise ProbcalError(f"--state: {path}: {error.strerror or error}; name another file") from None
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise ProbcalError(
+            f"--state: {path} holds no state of probcal watch ({error!s:.100}); name another file"
+        ) from None
+    if state.monitor.false_alarm_rate != request.false_alarm_rate:
+        rate = state.monitor.false_alarm_rate
+        raise ProbcalError(f"--state: {path} was begun with --false-alarms {rate:g}; give this, or name another file")
+    return state
+
+
+def _write_state(path: Path, state: _State) -> None:
+    content = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "last": state.last if math.isfinite(state.last) else None,
+        "rows_of_last": state.n_last,
+        "times": state.times or [],
+        "monitor": json.loads(state.monitor.to_json()),
+    }
+    try:
+        write_atomic(path, json.dumps(content) + "\n")
+    except OSError as error:
+        raise ProbcalError(f"--state: cannot write {path}: {error.strerror or error}; choose another place") from None
+
+
+def _dates(state: _State) -> dict[str, str]:
+    monitor = state.monitor
+    if monitor.alarm_ is None or monitor.onset_ is None or monitor.onset_interval_ is None or not state.times:
+        return {}
+    rows, days = zip(*state.times, strict=True)
+    first, last = monitor.onset_interval_
+    places = {"alarm": monitor.alarm_, "onset": monitor.onset_, "onset_from": first, "onset_to": last}
+    return {name: as_date(days[int(np.searchsorted(rows, row, side="right")) - 1]) for name, row in places.items()}
+
+
+def watched_text(watched: Watched) -> Iterator[str]:
+    """Yield the paragraphs that the command prints."""
+    monitor = watched.monitor
+    if watched.periods:
+        yield tabulate([_line(period) for period in watched.periods], _HEADERS, tablefmt="plain", disable_numparse=True)
+    counts = [counted(watched.n_new, "new row")]
+    counts += [f"{counted(watched.n_seen)} seen before"] if watched.n_seen else []
+    counts += [f"{counted(watched.n_waiting)} without a label"] if watched.n_waiting else []
+    yield ", ".join(counts)
+    if watched.n_late:
+        yield (
+            f"left out: {counted(watched.n_late)} whose time is before the last one of the state. If labels come late, "
+            "run watch when they have come, or without --state"
+        )
+    yield from watched.notes
+    level = -math.log10(monitor.false_alarm_rate)
+    evidence = f"evidence 10^{monitor.log10_evidence_:.1f} after {counted(monitor.n_rows_)} (alarm at 10^{level:.1f})"
+    if not watched.has_alarm:
+        yield f"no alarm: {evidence}"
+        return
+    dates = watched.dates
+    yield (
+        f"ALARM since {dates['alarm']}: calibration has changed; {evidence}\n"
+        f"it began about {dates['onset']} (between {dates['onset_from']} and {dates['onset_to']}): log-odds times "
+        f"{monitor.slope_:g}, plus {monitor.shift_:g}"
+    )
+    advice = "sigmoid" if monitor.slope_ == 1 else "beta"
+    yield (
+        f"what to do: calibrate on the rows since {dates['onset']} (probcal measure ... --calibrate {advice} --export "
+        "map.json), then begin a new state"
+    )
+
+
+_HEADERS = ["period", "rows", "base rate", "", "mean p", "intercept", "", "slope", "", "log loss", "of base rate"]
+
+
+def _line(period: Period) -> list[str]:
+    return [
+        period.name,
+        f"{period.rows:,}",
+        f"{period.base_rate:.4f}",
+        _interval(period.base_rate_interval, 4),
+        f"{period.mean_prediction:.4f}",
+        _number(period.intercept),
+        _interval(period.intercept_interval, 2),
+        _number(period.slope),
+        _interval(period.slope_interval, 2),
+        _number(period.log_loss, 4),
+        _number(period.log_loss_of_base_rate, 4),
+    ]
+
+
+def _number(value: float, digits: int = 2) -> str:
+    return "-" if math.isnan(value) else f"{value:.{digits}f}"
+
+
+def _interval(bounds: tuple[float, float], digits: int) -> str:
+    return "" if math.isnan(bounds[0]) else f"{bounds[0]:.{digits}f} to {bounds[1]:.{digits}f}"
+
+
+def watched_json(watched: Watched) -> Iterator[str]:
+    """Yield a JSON line for each period, and one for the monitor."""
+    for period in watched.periods:
+        yield json.dumps({"period": period.as_json()})
+    monitor = watched.monitor
+    summary: dict[str, Any] = {
+        "rows": monitor.n_rows_,
+        "new_rows": watched.n_new,
+        "waiting_rows": watched.n_waiting,
+        "late_rows": watched.n_late,
+        "log10_evidence": monitor.log10_evidence_,
+        "has_alarm": watched.has_alarm,
+        "shift": monitor.shift_,
+        "slope": monitor.slope_,
+        **watched.dates,
+    }
+    yield json.dumps({"monitor": summary})

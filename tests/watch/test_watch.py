@@ -1,0 +1,124 @@
+"""Test ``probcal watch``: its table, its alarm, and runs that go on from a state."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from scipy.special import expit, logit
+
+from probcal.metrics.checked_rows import checked
+from probcal.metrics.closed_forms import intercept_interval, slope_interval
+from probcal.watch.periods import period_names
+from tests.commands import probcal
+
+WORDS = ("--time", "when", "-p", "p", "-t", "y")
+
+
+def log(n=4000, change="2025-07-01", shift=1.0, seed=0):
+    """Return a year of predictions, with labels whose log-odds rise at the day of ``change``."""
+    rng = np.random.default_rng(seed)
+    when = pd.Timestamp("2025-01-01") + pd.to_timedelta(np.sort(rng.random(n)) * 365 * 86400, unit="s").floor("s")
+    p = rng.beta(1, 4, n).round(4).clip(1e-4, 1)
+    truth = np.where(when < pd.Timestamp(change), p, expit(logit(p) + shift))
+    return pd.DataFrame({"when": when, "p": p, "y": (rng.random(n) < truth).astype(int)})
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def watch(frame, *words):
+    frame.to_csv("log.csv", index=False)
+    return probcal("watch", "log.csv", *WORDS, *words)
+
+
+def summary(done):
+    return json.loads(done.stdout.splitlines()[-1])["monitor"]
+
+
+def test_month_by_month_the_alarm_comes_in_the_month_of_the_change_and_not_before(here):
+    frame = log(8000)
+    for month in range(1, 13):
+        seen = frame[frame.when < pd.Timestamp("2025-01-01") + pd.DateOffset(months=month)]
+        done = watch(seen, "--state", "watch.json")
+        assert done.exit_code == (3 if month >= 7 else 0), done.output
+        assert done.stdout.startswith("period") and f"2025-{month:02}" in done.stdout.splitlines()[1]
+    found = summary(watch(frame, "--state", "watch.json", "-f", "json"))
+    assert found["new_rows"] == 0 and found["rows"] == len(frame)
+    assert found["onset_from"] <= "2025-07-01" <= found["onset_to"] and found["alarm"].startswith("2025-07")
+    whole = summary(watch(frame, "-f", "json"))
+    assert whole["alarm"] == found["alarm"] and whole["log10_evidence"] == pytest.approx(found["log10_evidence"])
+
+
+def test_calibrated_log_ends_with_0_and_a_line_for_each_period(here):
+    done = watch(log(shift=0), "--every", "quarter")
+    assert done.exit_code == 0 and "no alarm: evidence" in done.stdout
+    assert [line[:7] for line in done.stdout.splitlines()[1:5]] == [f"2025-Q{quarter}" for quarter in range(1, 5)]
+    periods = [json.loads(line)["period"] for line in watch(log(shift=0), "-f", "json").stdout.splitlines()[:-1]]
+    july = log(shift=0)[lambda frame: frame.when.dt.month == 7]
+    assert periods[6]["rows"] == len(july) and periods[6]["base_rate"] == pytest.approx(july.y.mean())
+    assert periods[6]["mean_prediction"] == pytest.approx(july.p.mean())
+
+
+def test_order_of_the_rows_does_not_matter(here):
+    frame = log(500)
+    assert watch(frame.sample(frac=1, random_state=0)).stdout == watch(frame).stdout
+
+
+def test_rows_without_a_label_wait_and_late_ones_are_told(here):
+    frame = log(600, shift=0).astype({"y": "Int64"})
+    waiting = frame.assign(y=frame.y.mask(frame.index >= 500))
+    first = summary(watch(waiting, "--state", "s.json", "-f", "json"))
+    assert (first["new_rows"], first["waiting_rows"]) == (500, 100)
+    assert summary(watch(frame, "--state", "s.json", "-f", "json"))["new_rows"] == 100
+    late = frame.assign(y=frame.y.mask(frame.index == 17))
+    watch(late, "--state", "t.json")
+    done = watch(frame, "--state", "t.json")
+    assert "left out: 1 row whose time is before the last one of the state" in " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("change", "words", "message"),
+    [
+        ({"when": "yesterday"}, (), 'column "when" of log.csv holds no dates; write dates such as 2026-11-28'),
+        ({"when": "03.04.2025"}, (), "day and month can be exchanged in every date"),
+        ({"when": 7}, (), "holds no dates; write dates such as 2026-11-28"),
+        ({"p": 1.5}, (), "log.csv"),
+        ({}, ("--time", "wen"), 'has no column "wen"; did you mean "when"?'),
+        ({}, ("--state", "other.json"), "other.json holds no state of probcal watch"),
+        ({}, ("--state", "begun.json", "--false-alarms", "0.05"), "was begun with --false-alarms 0.01"),
+    ],
+)
+def test_faults_are_named_and_nothing_is_written(here, change, words, message):
+    assert watch(log(200), "--state", "begun.json").exit_code in (0, 3)
+    (here / "other.json").write_text("{}")
+    before = {path.name: path.read_bytes() for path in here.iterdir() if path.name != "log.csv"}
+    done = watch(log(200).assign(**change), *words)
+    assert done.exit_code == 2 and message in " ".join(done.output.split())
+    assert {path.name: path.read_bytes() for path in here.iterdir() if path.name != "log.csv"} == before
+
+
+def test_periods_of_days():
+    days = np.array(["2025-12-28", "2025-12-29", "2026-01-04", "2026-01-05"], dtype="datetime64[D]").astype(int) + 0.5
+    assert period_names(days, "week").tolist() == ["2025-12-22", "2025-12-29", "2025-12-29", "2026-01-05"]  # Mondays
+    assert period_names(days, "quarter").tolist() == ["2025-Q4", "2025-Q4", "2026-Q1", "2026-Q1"]
+    assert period_names(days, "year").tolist() == ["2025", "2025", "2026", "2026"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_intervals_of_intercept_and_slope_are_those_of_statsmodels(seed):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(-1, 2, 300)
+    y = (rng.random(300) < expit(0.4 + 0.7 * x)).astype(int)
+    rows = checked(y, expit(x))
+    line = sm.Logit(y, sm.add_constant(x)).fit(disp=0)
+    np.testing.assert_allclose(slope_interval(rows, 0.95), line.conf_int()[1], rtol=1e-6)
+    shift = sm.GLM(y, np.ones((300, 1)), family=sm.families.Binomial(), offset=x).fit()
+    np.testing.assert_allclose(intercept_interval(rows, 0.95), shift.conf_int()[0], rtol=1e-6)
+    separated = checked([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9])
+    assert np.isnan(slope_interval(separated, 0.95)).all()
+    assert np.isnan(intercept_interval(checked([1, 1], [0.3, 0.4]), 0.95)).all()
