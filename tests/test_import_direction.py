@@ -42,7 +42,7 @@ MAY_IMPORT = {
     "measure": {"deploy", "reading", "data", "methods", "metrics", "plots", "reporting", "reporting.html"},
     "try_table": {
         "reading", "components", "config", "data", "learners", "methods", "metrics", "plots", "runner", "store",
-        "reporting", "reporting.html", "analysis",
+        "reporting", "reporting.html", "analysis", "measure",
     },
     "notebook": {"components", "config", "data", "runner", "store", "reporting", "reporting.comparison"},
     "contract": {"components", "learners", "methods"},
