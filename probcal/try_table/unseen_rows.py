@@ -41,6 +41,8 @@ HEADER = ("measure", "test rows", "95 % interval", "cross-val.", "95 % interval"
 _MOST_DRAWN_ROWS = 20_000_000
 _MOST_NAMES = 5
 _LONGEST_MEASURE = 16
+# Smaller differences from the end of an interval come from the order of sums.
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -215,9 +217,9 @@ class UnseenResult:
         """Return a sentence if the log loss is outside the interval of the cross-validated one, or an empty text."""
         [line] = [line for line in self.lines if line.measure == LOSS]
         value, (low, high) = line.unseen, line.cross_interval
-        if not value.value < low and not value.value > high:
+        is_above = value.value > high + _ROUNDING
+        if not is_above and not value.value < low - _ROUNDING:
             return ""
-        is_above = value.value > high
         text = (
             f"The log loss of the test rows, {value.value:.4f}, lies {'above' if is_above else 'below'} the interval "
             f"of the cross-validated one, {_range(low, high)}"

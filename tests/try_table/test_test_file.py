@@ -1,4 +1,4 @@
-"""Test ``probcal try --test``: the winner predicts another file once, and pandas and scikit-learn give the same numbers."""
+"""Test ``probcal try --test``: the winner predicts a file once, with the numbers of pandas and scikit-learn."""
 
 import re
 
@@ -21,7 +21,7 @@ from probcal.try_table.unseen_rows import UnseenLine, UnseenResult
 from tests.commands import contents, probcal, refused
 from tests.try_table.own_tables import customers, written
 
-FEW = ("-t", "left", "-l", "logistic", "-m", "direct", "--splits", 2, "--drop", "since")
+FEW = ("-t", "left", "-l", "logistic", "-m", "direct", "--splits", 3, "--drop", "since")
 INPUTS = ["age", "plan", "spend"]
 BOUND = 0.001
 
@@ -179,7 +179,6 @@ def test_ranking_does_not_change(trial, monkeypatch):
         if line and not line.startswith(("report: ", "test: ", "  ranking"))
     ]  # fmt: skip
     assert test_part(with_test) == test_part(text)
-    assert "test-file" not in (folder / "plain" / "input" / "try-train-left.yaml").read_text()
 
 
 def test_export_is_the_same_model_as_without_a_test_file(trial, monkeypatch):
@@ -232,6 +231,57 @@ def test_costs_are_measured_too(trial, monkeypatch):
     cost, low, high, *_ = measured(text)["cost"]
     assert cost == pytest.approx((1 * (positive & ~y) + 5 * (~positive & y)).mean(), abs=1e-4)
     assert low < cost < high
+
+
+def test_log_loss_keeps_probabilities_within_the_bound(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, wrong in (("train", 0), ("later", 10)):
+        frame = customers(100, seed=wrong)
+        answer = frame["left"].where(frame.index >= wrong, frame["left"].map({"yes": "no", "no": "yes"}))
+        written(frame.assign(answer=answer), tmp_path / f"{name}.csv")
+    text = tried("train.csv", "-t", "left", "-l", "tree", "-m", "direct", "--splits", 2, "--test", "later.csv")
+    assert measured(text)["log loss"][0] == pytest.approx(-0.1 * np.log2(BOUND) - 0.9 * np.log2(1 - BOUND), abs=1e-4)
+    assert measured(text)["Brier"][0] == 0.1
+
+
+def test_sampled_training_file_has_the_base_rate_of_all_its_rows(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    train, later = customers(1000).assign(left="no"), customers(200, seed=1)
+    train.loc[:29, "left"] = "yes"
+    written(train, tmp_path / "train.csv")
+    written(later, tmp_path / "later.csv")
+    text = tried("train.csv", *FEW, "--rows", 200, "--test", "later.csv")
+    assert "it keeps all 30 rows" in sentences(text)
+    assert "fitted on all 1,000 labelled rows" in sentences(text)
+    assert "; 3 % of the training rows)" in sentences(text)
+    losses = log_losses((later["left"] == "yes").to_numpy(), np.full(200, 0.03))
+    assert measured(text)["log loss"][-1] == pytest.approx(losses.mean(), abs=1e-4)
+
+
+@pytest.mark.parametrize(("option", "column"), [("--group", "who"), ("--time", "since")])
+def test_groups_and_time_of_the_training_file_are_not_needed_in_the_test_file(tmp_path, monkeypatch, option, column):
+    monkeypatch.chdir(tmp_path)
+    for name, seed in (("train", 0), ("later", 1)):
+        frame = customers(200, seed)
+        written(frame.assign(who=frame.index // 2), tmp_path / f"{name}.csv")
+    written(pd.read_csv(tmp_path / "later.csv").drop(columns=column), tmp_path / "later.csv")
+    options = ("-t", "left", "-l", "logistic", "-m", "sigmoid", "--splits", 3, "--drop", "id", option, column)
+    text = tried("train.csv", *options, "--test", "later.csv", "--export", "model")
+    assert "by sigmoid on logistic" in sentences(text)
+    plan = load_table_plan(tmp_path / "model" / "columns.json")
+    p = joblib.load(tmp_path / "model" / "model.joblib").predict_proba(read_inputs("later.csv", plan).X)[:, 1]
+    y = pd.read_csv(tmp_path / "later.csv")["left"] == "yes"
+    assert measured(text)["log loss"][0] == pytest.approx(log_losses(y, p).mean(), abs=1e-4)
+
+
+def test_positive_label_is_one_against_all_others(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, seed in (("train", 0), ("later", 1)):
+        frame = customers(240, seed)
+        written(frame.drop(columns="plan").assign(left=frame["plan"]), tmp_path / f"{name}.csv")
+    text = tried("train.csv", *FEW, "--positive", "pro", "--test", "later.csv")
+    n_positive = (pd.read_csv(tmp_path / "later.csv")["left"] == "pro").sum()
+    assert f'labelled rows. {n_positive} are "pro" (' in sentences(text)
 
 
 def test_several_classes(tmp_path, monkeypatch):
@@ -366,3 +416,8 @@ def test_log_loss_outside_the_cross_validated_interval_is_told(unseen, end):
         side = "above" if unseen.value > 0.5 else "below"
         assert said.startswith(f"The log loss of the test rows, {unseen.value:.4f}, lies {side} the interval of the ")
         assert said.endswith(end)
+
+
+def test_rounding_is_no_difference():
+    line = UnseenLine(LOSS, Interval(0.5 + 1e-15, 0.4, 0.6), [0.5, 0.5, 0.5], 0.2, 0.9)
+    assert UnseenResult(None, "shares alone", 100, "", [line]).difference == ""
