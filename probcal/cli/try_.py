@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     "--test",
     metavar="FILE",
     shell_complete=complete.files,
-    help="Let the winner predict the rows of another file once, after the ranking.",
+    help="Let the winner predict this file once, after the ranking.",
 )
 @click.option(
     "--metric",
