@@ -17,6 +17,8 @@ from probcal.cli.main import main
 from probcal.measure.measurement import NO_INTERVAL, Interval
 from probcal.reading.table_plan import load_table_plan, read_inputs
 from probcal.try_table.measures import LOSS
+from probcal.try_table.ranked_methods import RankedMethod
+from probcal.try_table.trial import TrialResult
 from probcal.try_table.unseen_rows import UnseenLine, UnseenResult
 from tests.commands import contents, probcal, refused
 from tests.try_table.own_tables import customers, written
@@ -421,3 +423,10 @@ def test_log_loss_outside_the_cross_validated_interval_is_told(unseen, end):
 def test_rounding_is_no_difference():
     line = UnseenLine(LOSS, Interval(0.5 + 1e-15, 0.4, 0.6), [0.5, 0.5, 0.5], 0.2, 0.9)
     assert UnseenResult(None, "shares alone", 100, "", [line]).difference == ""
+
+
+def test_nothing_is_tested_where_every_method_failed(tmp_path):
+    result = TrialResult(None, None, None, tmp_path, LOSS, None, unseen_rows=object())
+    # computed from the store, which is not needed here
+    result.__dict__["methods"] = [RankedMethod("tree", "direct", (), {}, n_failed=2, splits=2, seconds=0.1)]
+    assert list(result.unseen_lines) == ["not tested: tree alone and all others failed on some split", ""]
