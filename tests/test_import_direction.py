@@ -43,7 +43,7 @@ MAY_IMPORT = {
     "watch": {"metrics", "protection", "reading"},
     "try_table": {
         "reading", "components", "config", "data", "learners", "methods", "metrics", "plots", "runner", "store",
-        "reporting", "reporting.html", "analysis",
+        "reporting", "reporting.html", "analysis", "measure",
     },
     "notebook": {"components", "config", "data", "runner", "store", "reporting", "reporting.comparison"},
     "contract": {"components", "learners", "methods"},

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 @options.command(
     "Rank learners and methods on your own table; no config is needed.",
     "probcal try customers.csv --target left\nprobcal try customers.csv --target left --drop email --save my.yaml\n"
-    "probcal try openml:31 -l forest -m direct -m isotonic -j 2\ncat customers.csv | probcal try - --target left",
+    "probcal try openml:31 -l forest -m direct -m isotonic -j 2\nprobcal try 2024.csv --target left --test 2025.csv\n"
+    "cat customers.csv | probcal try - --target left",
     name="try",
     files={
         "results/try-NAME/": "the results (-o: elsewhere); probcal table, report and plot read them",
@@ -44,6 +45,12 @@ if TYPE_CHECKING:
 @click.option("--label", multiple=True, metavar="WORD", help="This word, such as NA, is a label; may be repeated.")
 @click.option("--group", metavar="COLUMN", help="Rows of one value stay on one side of a split (one customer's rows).")
 @click.option("--time", metavar="COLUMN", help="Train on earlier rows and test on later ones.")
+@click.option(
+    "--test",
+    metavar="FILE",
+    shell_complete=complete.files,
+    help="Let the winner predict this file once, after the ranking.",
+)
 @click.option(
     "--metric",
     metavar="NAME",
@@ -89,6 +96,7 @@ def try_(
     label: tuple[str, ...],
     group: str | None,
     time: str | None,
+    test: str | None,
     metric: str | None,
     cost: str | None,
     rows: int | None,
@@ -121,7 +129,9 @@ def try_(
         table, target, positive, category, number, drop, rows, seed, decimal, label, group=group, time=time
     )
     command = shlex.join(["probcal", *sys.argv[1:]])
-    trial = TrialOptions(learners, methods, splits, jobs, output, save, retry_failed, dry_run, command, measure, export)
+    trial = TrialOptions(
+        learners, methods, splits, jobs, output, save, retry_failed, dry_run, command, measure, export, test
+    )
 
     def say(line: str, err: bool = False) -> None:
         click.echo(printable(line), err=err)

@@ -41,7 +41,7 @@ _P_VALUES = ("c_emp_p",)
 # Losses, which cross-fitting measures without bias, since they are means over rows. Together the maps of all folds saw
 # every label, which makes the sum of y - p over all folds nearly 0, and every calibration error smaller than on new
 # rows. The AUC compares rows of different maps, which makes it a little too small.
-_LOSSES = ("cxe", "rms")
+_LOSSES = ("cxe", "rms", "brier")
 
 
 @dataclass(frozen=True)
@@ -206,6 +206,30 @@ def measure_sections(
     if show_values is not None:
         show_values([part.section(table_quantities, 0, seed) for part in parts])
     return [part.section(table_quantities, draws, seed) for part in progress(parts)]
+
+
+def measure_quantities(
+    y: npt.NDArray[np.int64], p: Floats, classes: tuple[str, ...], chosen: Sequence[Quantity], draws: int
+) -> list[Interval]:
+    """Return each quantity of these rows with its interval: in closed form if it has one, else of bootstrap draws.
+
+    Intervals that rest on too few rows are left out. ``p`` is (n_rows,) for two classes, and else (n_rows, n_classes).
+    """
+    data, weight = Prediction(y, p), np.ones(len(y))
+    support = row_support(y, p, weight, classes)
+    values = {quantity.name: float(quantity.value(data)) for quantity in chosen}
+    shown = [quantity for quantity in chosen if _has_interval(quantity, support)]
+    intervals = {}
+    if drawn := [quantity for quantity in shown if quantity.closed_form is None]:
+        measured = np.array([[values[quantity.name] for quantity in drawn]])
+        [samples] = _bootstrap_values(y, [p], weight, drawn, measured, draws, [0])
+        for quantity, of_draws in zip(drawn, samples.T, strict=True):
+            intervals[quantity.name] = _interval(values[quantity.name], of_draws, *_bounds(quantity))
+    for quantity in shown:
+        if quantity.closed_form is not None:
+            low, high = np.clip(quantity.closed_form(data), *_bounds(quantity)).tolist()
+            intervals[quantity.name] = Interval(values[quantity.name], low, high)
+    return [intervals.get(quantity.name, Interval(values[quantity.name])) for quantity in chosen]
 
 
 def default_draws(predictions: FilePredictions) -> int:

@@ -81,7 +81,8 @@ class NewColumn:
         """
         plan, column = self.plan, self._column
         if pa.types.is_null(column.type):
-            raise DataError(f'column "{plan.name}" holds values of a type that is not read, such as lists')
+            where = self._where(0)
+            raise DataError(f'{where}: column "{plan.name}" holds values of a type that is not read, such as lists')
         if plan.kind == "category":
             return self._read_category(native, warnings)
         text = TextColumn(column, MISSING | set(ZERO_DATES)) if is_text(column.type) else None

@@ -81,6 +81,11 @@ def read_inputs(source: str | Path | pd.DataFrame, plan: TablePlan) -> NewRows:
     Raises DataError for a table that cannot be read, or that lacks an input column.
     """
     table = table_of_frame(source) if isinstance(source, pd.DataFrame) else read_table(str(source))
+    return inputs_of(table, plan)
+
+
+def inputs_of(table: UserTable, plan: TablePlan) -> NewRows:
+    """Read the input columns of ``table`` as ``plan`` says. Raise DataError as ``read_inputs`` does."""
     names = card_names(table.names)
     needed = list(dict.fromkeys(column.source or column.name for column in plan.inputs))
     if missing := [name for name in needed if name not in names]:

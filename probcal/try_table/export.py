@@ -13,17 +13,15 @@ from typing import Any
 import joblib
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from probcal._io import data_text, printable
 from probcal.data.dataset import Dataset
 from probcal.data.text_values import as_text
 from probcal.errors import ProbcalError, is_installed
-from probcal.reading.column_plan import ColumnPlan
-from probcal.reading.table_plan import TablePlan, card_names, probability_names, write_table_plan
+from probcal.reading.table_plan import card_names, probability_names, write_table_plan
 from probcal.runner.nested_rows import split_rows
 from probcal.store.folder import Store
-from probcal.try_table import choices
+from probcal.try_table.full_table import table_plan
 from probcal.try_table.measures import MeasureScale
 from probcal.try_table.model_card import RELIABILITY, CardFacts, card_text
 from probcal.try_table.pipeline_code import PipelinePlan
@@ -54,24 +52,23 @@ def refuse_export(folder: Path) -> None:
         raise ProbcalError(f"--export: {folder} cannot be made, because {parent} is not a folder to write to")
 
 
-def full_bound(prepared: PreparedTable) -> float:
-    """Return the bound of probabilities for all labelled rows."""
-    return choices.bound(prepared.table_class_counts.values())
-
-
 def write_export(
-    folder: Path, plan: PipelinePlan, prepared: PreparedTable, predictions: HeldOutPredictions, facts: CardFacts
+    folder: Path,
+    plan: PipelinePlan,
+    model: Any,
+    prepared: PreparedTable,
+    predictions: HeldOutPredictions,
+    facts: CardFacts,
 ) -> None:
-    """Fit the pipeline on all labelled rows and write all files of the export, or none."""
+    """Write all files of the export, or none. ``model`` is the pipeline of ``plan``, fitted on all labelled rows."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     # beside the folder, because a rename in one step needs one file system
     building = Path(mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
-        model = plan.fit(*_training_rows(prepared))
         joblib.dump(model, building / "model.joblib", compress=3)
         digest = hashlib.sha256((building / "model.joblib").read_bytes()).hexdigest()
         threshold = facts.costs.threshold if facts.costs else None
-        columns = replace(table_plan(prepared, plan), model=digest, threshold=threshold)
+        columns = replace(table_plan(prepared, plan.is_native, plan.is_nested), model=digest, threshold=threshold)
         write_table_plan(columns, building / "columns.json")
         advice = f"\n\nTo keep the cost low, {facts.costs.advice}.\n" if facts.costs else ""
         (building / "predict.py").write_text(PREDICT.replace("{advice}", advice, 1), encoding="utf-8")
@@ -86,36 +83,6 @@ def write_export(
         building.rename(folder)
     finally:
         shutil.rmtree(building, ignore_errors=True)
-
-
-def table_plan(prepared: PreparedTable, plan: PipelinePlan) -> TablePlan:
-    """Return how the table was read, for new rows."""
-    target, names = prepared.target, prepared.class_names
-    split_column, groups = prepared.split_column, None
-    if split_column is not None and plan.is_nested:
-        groups = split_column.plan or ColumnPlan(split_column.name, "category")
-    class_of = dict(zip(target.labels[target.label_mask], target.classes[target.label_mask], strict=True))
-    return TablePlan(
-        inputs=tuple(column.plan for column in prepared.inputs if column.plan is not None),
-        target=target.name,
-        classes=tuple(names),
-        labels={label: names.index(class_name) for label, class_name in class_of.items()},
-        target_mark=prepared.target_mark,
-        native=plan.is_native,
-        bound=full_bound(prepared),
-        groups=groups,
-    )
-
-
-def _training_rows(prepared: PreparedTable) -> tuple[pd.DataFrame, np.ndarray, np.ndarray | None]:
-    """Return the inputs of all labelled rows, their class numbers, and their group or time where they have one."""
-    X = pd.DataFrame({column.name: column.values for column in prepared.inputs})
-    code_of = {name: code for code, name in enumerate(prepared.class_names)}
-    y = np.array([code_of[name] for name in prepared.target.classes[prepared.target.label_mask]])
-    split_column = prepared.split_column
-    if split_column is None:
-        return X, y, None
-    return X, y, np.asarray(split_column.values.cat.codes if split_column.kind == "group" else split_column.values)
 
 
 @dataclass(frozen=True)

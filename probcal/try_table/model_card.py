@@ -16,6 +16,7 @@ from probcal.errors import installation, is_installed
 from probcal.try_table.measures import Costs, Measure
 from probcal.try_table.preparation import PreparedTable
 from probcal.try_table.ranked_methods import interval_of
+from probcal.try_table.unseen_rows import HEADER, UnseenResult
 
 _PACKAGES = ("scikit-learn", "numpy", "pandas", "joblib")
 RELIABILITY = "reliability.svg"
@@ -47,6 +48,8 @@ class CardFacts:
     """Digest of the file of the table, or an empty text."""
     costs: Costs | None = None
     """What wrong decisions cost, where the user said so."""
+    unseen: UnseenResult | None = None
+    """What the winner reached on the file of ``--test``, if there is one."""
 
 
 def card_text(prepared: PreparedTable, facts: CardFacts) -> str:
@@ -86,6 +89,8 @@ def _lines(prepared: PreparedTable, facts: CardFacts) -> Iterator[str]:
     else:
         hint = "The reliability diagram needs matplotlib, which was not installed; install it with"
         yield f"{hint}: {installation('matplotlib')}"
+    if facts.unseen:
+        yield from _unseen_lines(facts.unseen)
     if facts.traps:
         yield from ("", "## Before you trust it", "", *(f"- {printable(trap)}." for trap in facts.traps))
     yield from ("", "## Columns", "", "| column | type | values |", "|---|---|---|")
@@ -104,6 +109,20 @@ def _lines(prepared: PreparedTable, facts: CardFacts) -> Iterator[str]:
     yield f"- Python {platform.python_version()}"
     yield f"- {NAME} {__version__}"
     yield from (f"- {name} {version(name)}" for name in _PACKAGES)
+
+
+def _unseen_lines(unseen: UnseenResult) -> Iterator[str]:
+    table = unseen.rows.table
+    yield from ("", "## The test file", "", f"- {printable(unseen.sentence)}")
+    yield f"- File: `{printable(table.origin)}`" + (f", sha256 `{table.digest}`" if table.digest else "")
+    yield from (f"- {note}" for note in unseen.notes)
+    yield from ("", f"| {' | '.join(HEADER)} |", "|---" * len(HEADER) + "|")
+    yield from (f"| {' | '.join(map(_cell, row))} |" for row in unseen.table())
+    yield from (
+        "",
+        "Each test row was predicted once. In the column base rate, it gets the class shares of the training",
+    )
+    yield "rows."
 
 
 def _cells(measure: Measure, values: Sequence[float], baseline: Sequence[float], test_share: float) -> str:

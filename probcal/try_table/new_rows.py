@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from probcal._io import counted
-from probcal.errors import DataError
+from probcal.errors import DataError, did_you_mean
 from probcal.reading.column_plan import NewColumn
 from probcal.reading.table import UserTable
 from probcal.reading.table_plan import TablePlan, card_names, load_table_plan, read_inputs
@@ -53,11 +55,32 @@ def read_grouped_rows(
 def _read_labelled(source: str | Path, plan: TablePlan) -> tuple[pd.DataFrame, npt.NDArray[np.int64], UserTable]:
     """Return the input columns of the rows that have a label, the class number or -1 of every row, and the table."""
     rows = read_inputs(source, plan)
-    names = card_names(rows.table.names)
+    labels = read_labels(rows.table, plan)
+    return rows.X[labels.y >= 0].reset_index(drop=True), labels.y, rows.table
+
+
+@dataclass(frozen=True)
+class ReadLabels:
+    """Hold the class number ``y``, (n_rows,), of every row, -1 without a known label, and the ``unknown`` labels."""
+
+    y: npt.NDArray[np.int64]
+    unknown: Mapping[str, int]
+    """Label that the training rows do not have -> the first row that has it, counted from 0."""
+
+
+def read_labels(table: UserTable, plan: TablePlan) -> ReadLabels:
+    """Return the labels of ``table``, read as those of the training rows. Raise DataError without the target."""
+    names = card_names(table.names)
     if plan.target not in names:
-        raise DataError(f'{source}: has no target "{plan.target}"')
-    text = text_of(rows.table.columns[names.index(plan.target)])
-    codes, levels = text.with_words(text.words).encoded
+        hint = did_you_mean(plan.target, names) or table.header_hint()
+        raise DataError(f'{table.origin}: has no target "{plan.target}"{hint}')
+    raw = text_of(table.columns[names.index(plan.target)])
+    text = raw.with_words(raw.words)
+    codes, levels = text.encoded
     classes = [plan.labels.get(label_named(level, plan.labels, plan.target_mark), -1) for level in levels]
-    y = np.array([*classes, -1], dtype=np.int64)[codes]
-    return rows.X[y >= 0].reset_index(drop=True), y, rows.table
+    unknown = {
+        level: text.first_row(level)
+        for level, number in zip(levels, classes, strict=True)
+        if number < 0 and level not in raw.words
+    }
+    return ReadLabels(np.array([*classes, -1], dtype=np.int64)[codes], unknown)

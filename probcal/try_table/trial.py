@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -25,15 +26,17 @@ from probcal.try_table import choices
 from probcal.try_table import description as describe
 from probcal.try_table import experiment_files as files
 from probcal.try_table.experiment_files import Plan, checked_experiment
-from probcal.try_table.export import full_bound, held_out_predictions, refuse_export, write_export
+from probcal.try_table.export import held_out_predictions, refuse_export, write_export
+from probcal.try_table.full_table import full_bound, training_rows
 from probcal.try_table.measures import LOSS, MEASURES, Measure, MeasureScale
 from probcal.try_table.model_card import CardFacts
-from probcal.try_table.pipeline_code import pipeline_plan
+from probcal.try_table.pipeline_code import PipelinePlan, pipeline_plan
 from probcal.try_table.preparation import PreparedTable, TableRequest, prepare, slug
 from probcal.try_table.ranked_methods import RankedMethod, cell_ids, name_of, ranked_lines, ranking, split_values
 from probcal.try_table.split_check import refuse_unusable_splits
 from probcal.try_table.traps import Traps, find_traps
 from probcal.try_table.trial_page import TrialFindings, write_trial_page
+from probcal.try_table.unseen_rows import UnseenResult, UnseenRows, measure_unseen, read_unseen_rows
 from probcal.try_table.verdict import VerdictContext, verdict
 
 Printer = Callable[[str], None]
@@ -58,6 +61,8 @@ class TrialOptions:
     """The measure that ranks."""
     export: Path | None = None
     """Folder for the fitted winner."""
+    test: str | None = None
+    """File of rows that the winner predicts once, after the ranking."""
 
 
 def try_table(request: TableRequest, options: TrialOptions, print_line: Printer, progress: Printer) -> int:
@@ -97,14 +102,16 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Printer,
         files.refuse_overwriting(options.save, card_name)
     if options.export:
         refuse_export(options.export)
+    unseen_rows = read_unseen_rows(options.test, request.source, prepared) if options.test else None
     Store(folder).refuse_other_results(name)
     _refuse_other_table(path, heading)
     description = [*describe.table_lines(prepared), "", *describe.plan_lines(prepared, plan, request.rows is not None)]
+    description += unseen_rows.plan_lines if unseen_rows else []
     traps = find_traps(prepared, prepared.raw, table_files.dataset, request.seed)
     for line in description:
         print_line(line)
     if options.dry_run:
-        for line in describe.trap_lines(traps.lines):
+        for line in [*describe.trap_lines(traps.lines), *(unseen_rows.warning_lines if unseen_rows else ())]:
             print_line(line)
         return 0
     files.write(table_files, plan, path, title, heading)
@@ -116,9 +123,9 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Printer,
     experiment = read_experiment(path)
     run_options = RunOptions(folder, jobs=options.jobs, retry_failed=options.retry_failed)
     code = run_experiment(experiment, experiment, run_options, progress)
-    result = TrialResult(prepared, table_files.dataset, experiment, folder, options.measure, traps)
+    result = TrialResult(prepared, table_files.dataset, experiment, folder, options.measure, traps, unseen_rows)
     lines = [*result.ranked_lines, "", *wrap_line(result.verdict, hang=0), *describe.trap_lines(traps.lines)]
-    for line in ["", *lines, ""]:
+    for line in ["", *lines, "", *result.unseen_lines]:
         print_line(line)
     print_line(f"report: {write_trial_page(Store(folder), result.findings(description), folder / 'report.html')}")
     if options.export:
@@ -151,6 +158,7 @@ class TrialResult:
     folder: Path
     measure: Measure
     traps: Traps
+    unseen_rows: UnseenRows | None = None
 
     @cached_property
     def _store(self) -> Store:
@@ -188,7 +196,9 @@ class TrialResult:
     def findings(self, description: Sequence[str]) -> TrialFindings:
         """Return what the page of the trial shows. ``description`` has the lines about the table and the plan."""
         enriched = bool(self.prepared.enriched_classes)
-        return TrialFindings(self.methods, self._scale.bound, self.verdict, self.traps.lines, description, enriched)
+        return TrialFindings(
+            self.methods, self._scale.bound, self.verdict, self.traps.lines, description, enriched, self.unseen
+        )
 
     def _values(self, learner: str, method: str, measures: Sequence[Measure]) -> dict[Measure, list[float]]:
         ids = cell_ids(self._stored, learner, method)
@@ -200,19 +210,50 @@ class TrialResult:
         """Return the measures of the model card: the one that ranks, then the usual ones."""
         return list(dict.fromkeys([self.measure, *(MEASURES[name] for name in _CARD_MEASURES)]))
 
+    @cached_property
+    def _pipeline(self) -> PipelinePlan:
+        """Return the pipeline of the best method."""
+        best = self.methods[0]
+        [column] = [
+            entry
+            for entry in self.experiment.columns
+            if (entry.learner.name, entry.method.name) == (best.learner, best.method)
+        ]
+        return pipeline_plan(column, full_bound(self.prepared), self.dataset.card.split, self.experiment.seed)
+
+    @cached_property
+    def _model(self) -> Any:
+        """Return the best method, fitted on all labelled rows."""
+        return self._pipeline.fit(*training_rows(self.prepared))
+
+    @cached_property
+    def unseen(self) -> UnseenResult | None:
+        """Return what the best method reaches on the file of ``--test``. None without a file or a best method.
+
+        Raises ProbcalError if the metric of a plugin raises anything.
+        """
+        best = self.methods[0]
+        if self.unseen_rows is None or not best.is_ranked:
+            return None
+        p = self._model.predict_proba(self.unseen_rows.inputs(self.prepared, self._pipeline.is_native))
+        values = self._values(best.learner, best.method, self._card_measures)
+        return measure_unseen(self.unseen_rows, p, self.prepared, full_bound(self.prepared), name_of(best), values)
+
+    @property
+    def unseen_lines(self) -> Iterator[str]:
+        """Yield what the best method reaches on the file of ``--test`` and an empty line, nothing without a file."""
+        if self.unseen is not None:
+            yield from (*self.unseen.terminal_lines(), "")
+        elif self.unseen_rows is not None:
+            yield from (f"not tested: {name_of(self.methods[0])} and all others failed on some split", "")
+
     def export(self, folder: Path) -> Iterator[str]:
         """Write the export of the best method to ``folder``, and yield what was written."""
         best = self.methods[0]
         if not best.is_ranked:
             yield f"not exported: {name_of(best)} and all others failed on some split"
             return
-        [column] = [
-            entry
-            for entry in self.experiment.columns
-            if (entry.learner.name, entry.method.name) == (best.learner, best.method)
-        ]
-        bound = full_bound(self.prepared)
-        plan = pipeline_plan(column, bound, self.dataset.card.split, self.experiment.seed)
+        bound, plan = full_bound(self.prepared), self._pipeline
         ids = cell_ids(self._stored, best.learner, best.method)
         predictions = held_out_predictions(
             self._store, ids, self.prepared, self.dataset, self._scale, self.experiment.seed
@@ -243,8 +284,9 @@ class TrialResult:
             code=plan.code(origin, None, [*notes, *code_notes]),
             n_rows=self.prepared.n_labelled,
             digest=self.prepared.table.digest or "",
+            unseen=self.unseen,
         )
-        write_export(folder, plan, self.prepared, predictions, facts)
+        write_export(folder, plan, self._model, self.prepared, predictions, facts)
         yield ""
         message = f"exported: {folder} ({facts.name}, fitted on all {facts.n_rows:,} labelled rows; see model-card.md)"
         yield from wrap_line(printable(message))

@@ -15,9 +15,11 @@ from probcal.reporting.html.sections import ExperimentSections
 from probcal.store.folder import Store
 from probcal.try_table.measures import Measure, table_measures
 from probcal.try_table.ranked_methods import RankedMethod, failures, legend, name_of, ranking_table
+from probcal.try_table.unseen_rows import HEADER, UnseenResult
 
 _PARTS = {
     "found": "What was found",
+    "test": "The test file",
     "charts": "Compare the methods",
     "reliability": "Reliability",
     "table": "The table",
@@ -41,6 +43,8 @@ class TrialFindings:
     """The lines that describe the table and the plan."""
     enriched: bool
     """Whether rare classes have more rows in the sample than in the table."""
+    unseen: UnseenResult | None
+    """What the winner reached on the file of ``--test``, if there is one."""
 
 
 def write_trial_page(store: Store, findings: TrialFindings, path: Path) -> Path:
@@ -50,6 +54,7 @@ def write_trial_page(store: Store, findings: TrialFindings, path: Path) -> Path:
     """
     sections = ExperimentSections(store, "trial")
     lines = _reliability_lines(sections, findings.methods)
+    is_shown = {"reliability": bool(lines), "test": findings.unseen is not None}
     text = render_charts(
         "trial.html",
         {"trial": {**_chart_data(sections, findings.methods), "reliability": lines}},
@@ -57,9 +62,10 @@ def write_trial_page(store: Store, findings: TrialFindings, path: Path) -> Path:
         one=sections,
         several=False,
         level=2,
-        parts_shown=[(part, name) for part, name in _PARTS.items() if part != "reliability" or lines],
+        parts_shown=[(part, name) for part, name in _PARTS.items() if is_shown.get(part, True)],
         findings=findings,
         ranking=_grid(findings),
+        unseen_header=HEADER,
         has_reliability=bool(lines),
     )
     return write_page(text, path)
