@@ -20,7 +20,7 @@ _ALARM = 3
 
 @command(
     "Watch calibration over time, and alarm when it changes.",
-    "probcal watch log.csv --time scored_at --probability p --target y --state watch.json",
+    "probcal watch log.csv --time scored_at -p p -t y --state watch.json",
     files={"--state FILE": "the monitor and the time of its last row, for the next run"},
     environment=(),
     exits={
@@ -53,7 +53,15 @@ _ALARM = 3
     help="Largest probability of a false alarm, over all runs.",
 )
 @click.option("--decimal", type=click.Choice([".", ","]), help="Decimal mark of the file (default: inferred).")
-@click.option("-f", "--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "-f",
+    "--format",
+    "format_",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="json: a line for each period, and one for the monitor.",
+)
 def watch(
     table: str, time: str, probability: str, target: str, positive: str | None, every: Every, state: Path | None,
     false_alarms: float, decimal: Mark | None, format_: str,
