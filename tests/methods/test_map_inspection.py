@@ -12,11 +12,9 @@ from probcal.methods.calibrators.isotonic import Isotonic
 RNG = np.random.default_rng(1)
 P = RNG.beta(0.4, 0.6, 500)
 Y = (RNG.random(500) < P**1.4).astype(int)
-RISING = [
-    "SigmoidCalibrator", "LogisticCalibrator", "BetaCalibrator", "TemperatureCalibrator", "PriorCalibrator",
-    "IsotonicCalibrator",
-]  # fmt: skip
-OTHER = [name for name in probcal.__all__ if name.endswith("Calibrator") and name not in RISING]
+MAPS = [name for name in probcal.__all__ if name.endswith("Calibrator")]
+RISING = [name for name in MAPS if getattr(probcal, name).is_rising]
+OTHER = [name for name in MAPS if name not in RISING]
 
 
 def fitted(name, kind="probability", **parameters):
