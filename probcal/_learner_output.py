@@ -15,6 +15,14 @@ from sklearn.pipeline import Pipeline
 from probcal._classes import places_among
 from probcal._validation import count_rows
 
+LARGEST_SUM_ERROR = 1e-3
+"""How far the probabilities of a row may be from a sum of 1. Files often hold three digits."""
+
+
+def learns_nothing(estimator: Any) -> bool:
+    """Return whether ``fit`` leaves ``estimator`` as it is: a FrozenEstimator or a PrefitClassifier."""
+    return isinstance(estimator, FrozenEstimator) or getattr(type(estimator), "learns_nothing", False)
+
 
 def class_places(learner: Any, classes: np.ndarray) -> np.ndarray:
     """Return the place of each of ``classes`` in the learner's ``classes_``, and -1 for one that it has not seen.

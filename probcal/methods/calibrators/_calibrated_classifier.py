@@ -8,11 +8,10 @@ from functools import partial
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
-from sklearn.frozen import FrozenEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from probcal._learner_output import every_class_place, learner_probabilities
+from probcal._learner_output import every_class_place, learner_probabilities, learns_nothing
 from probcal._validation import Constraint, Rule, group_array, take_rows
 from probcal.methods._base import SCORES, ProbabilityMethod, class_scores
 from probcal.methods._fitting import drawn_seed, fit_weighted, fresh_copy
@@ -299,7 +298,7 @@ class CalibratedMethod(ProbabilityMethod, ABC):
         seed.
         """
         all_rows = np.arange(len(labels))
-        if self.calibration == "prefit" or isinstance(self.estimator, FrozenEstimator):
+        if self.calibration == "prefit" or learns_nothing(self.estimator):
             learner = self._fitted_already()
             return [learner], [all_rows], [self._scores(learner, X)]
         learner = fresh_copy(self._learner(), random)
@@ -322,7 +321,7 @@ class CalibratedMethod(ProbabilityMethod, ABC):
 
     def _refuse_unused_groups(self) -> None:
         """Raise ValueError if ``fit`` would not use the groups."""
-        if self.calibration == "prefit" or isinstance(self.estimator, FrozenEstimator):
+        if self.calibration == "prefit" or learns_nothing(self.estimator):
             raise ValueError(
                 "groups are for calibration='cross_val', and a classifier that is fitted already has no folds; give no "
                 "groups, and calibrate on rows of groups that the classifier has not seen"

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import ThreadpoolController
 
 from probcal._classes import class_labels, column_names, places_among, require_weight_of_each_class
+from probcal._learner_output import LARGEST_SUM_ERROR
 from probcal._validation import CheckedParameters, Constraint, fit_weights, row_weights
 from probcal.methods._base import combine_classes, log_odds, scored_classes
 from probcal.methods.calibrators.formula import Formula, clip, column, log, log_probabilities, logistic
@@ -29,8 +30,6 @@ _LARGEST = 2.0**1000
 """Largest absolute score. Differences of such scores do not overflow."""
 _ORDINARY = 64
 """Largest absolute binary exponent of scores that are used as they are."""
-LARGEST_SUM_ERROR = 1e-3
-"""How far the probabilities of a row may be from a sum of 1. Files often hold three digits."""
 
 
 def smallest_probability(n_rows: int, weights: np.ndarray | None = None) -> float:

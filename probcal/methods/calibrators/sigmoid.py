@@ -130,8 +130,8 @@ class SigmoidClassifier(CalibratedMethod):
     Parameters
     ----------
     estimator : classifier
-        Has ``decision_function`` or ``predict_proba``. A ``FrozenEstimator`` is fitted already, so all rows calibrate
-        it.
+        Has ``decision_function`` or ``predict_proba``. A ``FrozenEstimator`` or a PrefitClassifier is fitted already,
+        so all rows calibrate it.
     scores : {"auto", "decision_function", "log_odds", "probability"}, default="auto"
         Scores that the sigmoid is fitted on. ``"auto"`` is the decision function if the learner has one. Otherwise it
         is the log-odds of the predicted probability, or this probability itself, as SigmoidCalibrator says.
