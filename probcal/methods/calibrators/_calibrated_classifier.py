@@ -27,7 +27,7 @@ from probcal.methods.calibrators._calibration_rows import (
     label_text,
     prefers_fold_maps,
 )
-from probcal.methods.calibrators._calibrator import Calibrator, Input
+from probcal.methods.calibrators._calibrator import Calibrator, Input, one_blas_thread
 
 Calibration = Literal["cross_val", "holdout", "train", "prefit"]
 Ensemble = Literal["auto"] | bool
@@ -178,10 +178,12 @@ class CalibratedMethod(ProbabilityMethod, ABC):
             If ``X`` has other columns than ``fit`` got.
         """
         self._before_predicting(X)
-        predicted = [
-            calibrator.predict_proba(self._scores(learner, X)[0])
+        matrices = [
+            calibrator._learner_matrix(self._scores(learner, X)[0])
             for learner, calibrator in zip(self.estimators_, self.calibrators_, strict=True)
         ]
+        with one_blas_thread():
+            predicted = [one._calibrated(matrix) for one, matrix in zip(self.calibrators_, matrices, strict=True)]
         return predicted[0] if len(predicted) == 1 else np.asarray(np.mean(predicted, axis=0))
 
     @available_if(_has_own_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types
@@ -270,15 +272,15 @@ class CalibratedMethod(ProbabilityMethod, ABC):
         wanted = self.scores
         if wanted == "auto":
             first, second = "decision_function", "predict_proba"
-            if not hasattr(learner, first) and not hasattr(learner, second):
-                raise ValueError(
-                    f"{type(learner).__name__} has no {first} and no {second}, so it has no scores to calibrate; "
-                    "use a method that needs labels only, such as ProbingClassifier"
-                )
             if self.prefers == "predict_proba":
                 first, second = second, first
-            if not hasattr(learner, first) and hasattr(learner, second):
+            if not hasattr(learner, first):
                 first = second
+                if not hasattr(learner, first):
+                    raise ValueError(
+                        f"{type(learner).__name__} has no decision_function and no predict_proba, so it has no scores "
+                        "to calibrate; use a method that needs labels only, such as ProbingClassifier"
+                    )
             if first == "predict_proba":
                 return learner_probabilities(learner, X, self.classes_), "probability"
             wanted = "decision_function"
