@@ -1,9 +1,10 @@
 """What one row costs through a calibrated model: python benchmarks/one_row.py [--learner LEARNER] [-o FILE]
 
-Each calibrated model predicts one row (an array) many times, in turn with the fitted classifiers that it holds, one after
-another. Both p50 and p99 should be at most 1.3 times those of the classifiers plus .1 ms, and the pickle at most 10 KB
-larger than those of the classifiers and of the maps. CalibratedClassifierCV of scikit-learn stands beside it. Every
-figure is wall time, the median of several rounds in one process with one BLAS thread. Takes ten minutes.
+Each calibrated model predicts one row (an array) many times, in turn with the fitted classifiers that it holds, one
+after another. Both p50 and p99 should be at most 1.3 times those of the classifiers plus .1 ms, and the pickle at most
+10 KB larger than those of the classifiers and of the maps. CalibratedClassifierCV of scikit-learn stands beside it.
+Every figure is CPU time, because on a shared machine the p99 of wall time is a turn of another process. It is the
+median of several rounds in one process with one thread. Takes six minutes.
 
     python benchmarks/one_row.py --learner gaussian_nb --calls 50 --rounds 1 -o -
 """
@@ -15,7 +16,6 @@ import pickle
 import statistics
 import sys
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -44,7 +44,7 @@ MAPS = {
 }
 OF_SCIKIT_LEARN = ("sigmoid", "isotonic")
 FACTOR, MILLISECONDS, KILOBYTES = 1.3, 0.1, 10
-"""The targets: a time at most FACTOR times that of the classifiers plus MILLISECONDS, a pickle at most KILOBYTES larger."""
+"""The targets: a time at most FACTOR times that of the classifiers plus MILLISECONDS, KILOBYTES more in a pickle."""
 Percentiles = list[float]
 """p50 and p99 in ms."""
 
@@ -53,23 +53,26 @@ def main() -> None:
     parser = speed.parser(__doc__, "one_row")
     parser.add_argument("--learner", action="append", choices=LEARNERS, help="all unless given")
     parser.add_argument("--rows", type=int, default=2000, help="rows to fit (%(default)s)")
-    parser.add_argument("--calls", type=int, default=500, help="predictions in a round (%(default)s)")
-    parser.add_argument("--rounds", type=int, default=5, help="medians of (%(default)s)")
+    parser.add_argument("--calls", type=int, default=300, help="predictions in a round (%(default)s)")
+    parser.add_argument("--rounds", type=int, default=3, help="medians of (%(default)s)")
     parser.add_argument("--once", choices=LEARNERS, help="measure one learner in this process")
     args = parser.parse_args()
-    size = (args.rows, args.calls, args.rounds)
     if args.once:
-        print(json.dumps({"wall": 0, "cpu": 0, "peak": 0, "figures": measure(args.once, *size)}))
+        print(
+            json.dumps(
+                {"wall": 0, "cpu": 0, "peak": 0, "figures": measure(args.once, args.rows, args.calls, args.rounds)}
+            )
+        )
         return
     rows = []
     for learner in args.learner or LEARNERS:
-        words = [word for name, value in zip(("rows", "calls", "rounds"), size, strict=True) for word in (f"--{name}", value)]
+        words = ["--rows", args.rows, "--calls", args.calls, "--rounds", args.rounds]
         _, extra = speed.script_cost("one_row.py", "--once", learner, *words)
         rows += [[learner, *line(figures)] for figures in extra["figures"]]
     description = (
-        f"{args.rows:,} rows to fit, 20 columns, 5 folds. Times in ms of one row. `models` are the fitted classifiers "
-        f"alone, {args.calls} predictions in turn with these of the calibrated model, medians of {args.rounds} rounds. "
-        f"`x p50` and `x p99` are the time of the calibrated model less {MILLISECONDS:g} ms, over that of its models: "
+        f"{args.rows:,} rows to fit, 20 columns, 5 folds. CPU time in ms of one row. `models` are the fitted "
+        f"classifiers alone, {args.calls} predictions in turn with these of the calibrated model, medians of "
+        f"{args.rounds} rounds. `x p50` and `x p99` are the time of the calibrated model less {MILLISECONDS:g} ms, over that of its models: "
         f"at most {FACTOR:g}. `more KB` is the pickle of the calibrated model less those of its models and maps: at "
         f"most {KILOBYTES}."
     )
@@ -101,12 +104,12 @@ def measure(learner: str, n_rows: int, n_calls: int, n_rounds: int) -> list[dict
         for ensemble in (True, False):
             estimator = clone(LEARNERS[learner])
             ours = getattr(probcal, kind)(estimator, ensemble=ensemble, random_state=0).fit(X, y)
-            calls = [lambda model=ours: model.predict_proba(row), lambda model=ours: predict_each(model.estimators_, row)]
+            compared = [[ours], ours.estimators_]
             theirs = None
             if name in OF_SCIKIT_LEARN:
                 theirs = CalibratedClassifierCV(estimator, method=name, ensemble=ensemble).fit(X, y)
-                calls.append(lambda model=theirs: model.predict_proba(row))
-            of_ours, of_models, *of_theirs = percentiles(calls, n_calls, n_rounds)
+                compared.append([theirs])
+            of_ours, of_models, *of_theirs = percentiles(compared, row, n_calls, n_rounds)
             parts = pickled(ours.estimators_) + pickled(ours.calibrators_)
             figures.append(
                 {"map": name, "ensemble": ensemble, "ours": of_ours, "models": of_models}
@@ -116,21 +119,17 @@ def measure(learner: str, n_rows: int, n_calls: int, n_rounds: int) -> list[dict
     return figures
 
 
-def predict_each(models: list[Any], row: np.ndarray) -> None:
-    for model in models:
-        model.predict_proba(row)
-
-
-def percentiles(calls: list[Callable[[], Any]], n_calls: int, n_rounds: int) -> list[Percentiles]:
-    """p50 and p99 of each of ``calls``, which take turns, so that what else the machine does slows all of them."""
-    rounds: list[list[Percentiles]] = [[] for _ in calls]
+def percentiles(compared: list[list[Any]], row: np.ndarray, n_calls: int, n_rounds: int) -> list[Percentiles]:
+    """p50 and p99 of the predictions of each list of models, which take turns, so that all meet the same machine."""
+    rounds: list[list[Percentiles]] = [[] for _ in compared]
     for _ in range(n_rounds):
-        times: list[list[float]] = [[] for _ in calls]
+        times: list[list[float]] = [[] for _ in compared]
         for _ in range(n_calls):
-            for call, own in zip(calls, times, strict=True):
-                start = time.perf_counter()
-                call()
-                own.append(time.perf_counter() - start)
+            for models, own in zip(compared, times, strict=True):
+                start = time.process_time()
+                for model in models:
+                    model.predict_proba(row)
+                own.append(time.process_time() - start)
         for own, kept in zip(times, rounds, strict=True):
             kept.append([float(value) * 1000 for value in np.percentile(own, [50, 99])])
     return [[statistics.median(column) for column in zip(*kept, strict=True)] for kept in rounds]

@@ -93,8 +93,14 @@ class ProbabilityMethod(CheckedParameters, MetaEstimatorMixin, ClassifierMixin, 
 
     def _before_predicting(self, X: Any) -> None:
         check_is_fitted(self)
+        if type(X) is np.ndarray and X.ndim == 2 and self._has_columns_of(X):
+            return  # scikit-learn's check would take as long as mapping a row
         if getattr(X, "ndim", 2) == 2:  # texts have no columns, and the learner checks everything else
             validate_data(self, X, reset=False, skip_check_array=True)
+
+    def _has_columns_of(self, X: np.ndarray) -> bool:
+        """Return whether ``X`` surely has the columns of ``fit``, which were as many and had no names."""
+        return X.shape[1] == getattr(self, "n_features_in_", None) and not hasattr(self, "feature_names_in_")
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return the metadata routing.

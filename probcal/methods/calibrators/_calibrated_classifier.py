@@ -178,12 +178,12 @@ class CalibratedMethod(ProbabilityMethod, ABC):
             If ``X`` has other columns than ``fit`` got.
         """
         self._before_predicting(X)
-        matrices = [
-            calibrator._learner_matrix(self._scores(learner, X)[0])
-            for learner, calibrator in zip(self.estimators_, self.calibrators_, strict=True)
-        ]
+        scores = [self._scores(learner, X)[0] for learner in self.estimators_]
         with one_blas_thread():
-            predicted = [one._calibrated(matrix) for one, matrix in zip(self.calibrators_, matrices, strict=True)]
+            predicted = [
+                calibrator._calibrated(calibrator._learner_matrix(of_learner))
+                for calibrator, of_learner in zip(self.calibrators_, scores, strict=True)
+            ]
         return predicted[0] if len(predicted) == 1 else np.asarray(np.mean(predicted, axis=0))
 
     @available_if(_has_own_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types
