@@ -72,9 +72,9 @@ def main() -> None:
     description = (
         f"{args.rows:,} rows to fit, 20 columns, 5 folds. CPU time in ms of one row. `models` are the fitted "
         f"classifiers alone, {args.calls} predictions in turn with these of the calibrated model, medians of "
-        f"{args.rounds} rounds. `x p50` and `x p99` are the time of the calibrated model less {MILLISECONDS:g} ms, over that of its models: "
-        f"at most {FACTOR:g}. `more KB` is the pickle of the calibrated model less those of its models and maps: at "
-        f"most {KILOBYTES}."
+        f"{args.rounds} rounds. `x p50` and `x p99` are the time of the calibrated model less {MILLISECONDS:g} ms, "
+        f"over that of its models: at most {FACTOR:g}. `more KB` is the pickle of the calibrated model less those of "
+        f"its models and maps: at most {KILOBYTES}."
     )
     headers = ["learner", "map", "ensemble", "x p50", "x p99", "more KB", "target", "p50", "models p50", "p99"]
     headers += ["models p99", "scikit-learn p50", "p99", "pickle, MB", "of scikit-learn"]
