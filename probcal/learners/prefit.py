@@ -119,9 +119,14 @@ class PrefitClassifier(CheckedParameters, ClassifierMixin, BaseEstimator):
         ValueError
             If there are fewer than two labels, or one is missing or repeated.
         """
+        # checked once, because this takes longer than mapping a row
+        given, labels = self.__dict__.get("_checked_classes", (None, None))
+        if labels is not None and given is self.classes:
+            return np.asarray(labels)
         labels = label_array(self.classes, "classes")
         if len(labels) < 2 or len(set(labels.tolist())) < len(labels):
             raise ValueError(f"classes must be two or more different labels, not {labels.tolist()}")
+        self._checked_classes = (self.classes, labels)
         return labels
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -267,7 +272,7 @@ class PrefitClassifier(CheckedParameters, ClassifierMixin, BaseEstimator):
         best = booster.attr("best_iteration")
         trees = (0, 0) if best is None else (0, int(best) + 1)
         given = np.asarray(booster.predict(rows, output_margin=is_score, iteration_range=trees))
-        may_be_labels = not is_score and np.isin(given, range(len(self.classes))).all()
+        may_be_labels = not is_score and (given == np.floor(given)).all()
         if may_be_labels and any(f'"{name}"' in booster.save_config() for name in _LABELS_ONLY):
             raise ValueError(
                 f"a Booster with the objective {' or '.join(_LABELS_ONLY)} predicts labels and no probabilities; use "

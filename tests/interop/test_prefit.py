@@ -284,3 +284,9 @@ def test_import_needs_no_booster_library():
     code = "import sys; from probcal import PrefitClassifier as P; P(abs, [0, 1]).check_parameters(); "
     code += "sys.exit('xgboost' in sys.modules or 'lightgbm' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_new_classes_replace_the_old_ones():
+    fitted = prefit(0.9, ["no", "yes"])
+    assert fitted.predict(X[:1]).tolist() == ["yes"]
+    assert fitted.set_params(classes=["a", "b"]).predict(X[:1]).tolist() == ["b"]
