@@ -1,5 +1,6 @@
 # written by python -m probcal.config.schemas
 from probcal.deploy.model_folder import load as load
+from probcal.learners.prefit import PrefitClassifier as PrefitClassifier
 from probcal.methods.bagging import BaggedVoteClassifier as BaggedVoteClassifier
 from probcal.methods.calibrators.beta import BetaCalibrationClassifier as BetaCalibrationClassifier
 from probcal.methods.calibrators.beta import BetaCalibrator as BetaCalibrator

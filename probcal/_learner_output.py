@@ -15,6 +15,14 @@ from sklearn.pipeline import Pipeline
 from probcal._classes import places_among
 from probcal._validation import count_rows
 
+LARGEST_SUM_ERROR = 1e-3
+"""How far the probabilities of a row may be from a sum of 1. Files often hold three digits."""
+
+
+def learns_nothing(estimator: Any) -> bool:
+    """Return whether ``fit`` leaves ``estimator`` as it is: a FrozenEstimator or a PrefitClassifier."""
+    return isinstance(estimator, FrozenEstimator) or getattr(type(estimator), "learns_nothing", False)
+
 
 def class_places(learner: Any, classes: np.ndarray) -> np.ndarray:
     """Return the place of each of ``classes`` in the learner's ``classes_``, and -1 for one that it has not seen.
@@ -44,7 +52,7 @@ def class_places(learner: Any, classes: np.ndarray) -> np.ndarray:
 def every_class_place(learner: Any, classes: np.ndarray) -> np.ndarray:
     """Return what ``class_places`` does. Raises ValueError also where the learner has not seen one of the classes."""
     places = class_places(learner, classes)
-    if (places < 0).any():
+    if -1 in places.tolist():
         raise ValueError(
             f"{type(learner).__name__} knows the classes {np.asarray(learner.classes_).tolist()}, and y holds "
             f"{classes.tolist()}; the learner must know every class of y"
@@ -57,9 +65,7 @@ def in_class_order(learner: Any, columns: np.ndarray, classes: np.ndarray) -> np
 
     Raises ValueError where its classes are others.
     """
-    places = every_class_place(learner, classes)
-    in_order = np.array_equal(places, np.arange(columns.shape[1]))
-    return columns if in_order else np.ascontiguousarray(columns[:, places])
+    return _columns_at(columns, every_class_place(learner, classes))
 
 
 def learner_probabilities(learner: Any, X: Any, classes: np.ndarray, *, unseen: bool = False) -> np.ndarray:
@@ -71,8 +77,8 @@ def learner_probabilities(learner: Any, X: Any, classes: np.ndarray, *, unseen: 
     places = (class_places if unseen else every_class_place)(learner, classes)
     given = np.asarray(learner.predict_proba(X), dtype=np.float64)
     _check_columns(learner, "predict_proba", given, len(learner.classes_))
-    if (places >= 0).all():
-        return in_class_order(learner, given, classes)
+    if -1 not in places.tolist():
+        return _columns_at(given, places)
     p = np.zeros((count_rows(X), len(classes)))
     p[:, places >= 0] = given[:, places[places >= 0]]
     return p
@@ -93,11 +99,11 @@ def learner_scores(learner: Any, X: Any, classes: np.ndarray) -> np.ndarray:
         return given if places[1] == 1 else -given
     if getattr(_scoring(learner), "decision_function_shape", None) == "ovo":
         _check_columns(learner, "decision_function", given, n_classes * (n_classes - 1) // 2, n_classes)
-        return in_class_order(learner, _against_the_rest(given, n_classes), classes)
+        return _columns_at(_against_the_rest(given, n_classes), places)
     _check_columns(learner, "decision_function", given, n_classes)
     if n_classes == 3 and _may_score_pairs(learner):
         _refuse_pairs(learner, X, given)
-    return in_class_order(learner, given, classes)
+    return _columns_at(given, places)
 
 
 def predicted_classes(learner: Any, X: Any, classes: np.ndarray) -> np.ndarray:
@@ -139,6 +145,11 @@ def last_step(estimator: Any) -> Any:
     while isinstance(estimator, Pipeline):
         estimator = estimator.steps[-1][1]
     return estimator
+
+
+def _columns_at(columns: np.ndarray, places: np.ndarray) -> np.ndarray:
+    in_order = places.tolist() == list(range(columns.shape[1]))
+    return columns if in_order else np.ascontiguousarray(columns[:, places])
 
 
 def _check_columns(learner: Any, source: str, given: np.ndarray, columns: int, n_classes: int | None = None) -> None:

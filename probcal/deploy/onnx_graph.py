@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from probcal.deploy.two_classes import LARGEST_SUM_ERROR, formula_of
+from probcal._learner_output import LARGEST_SUM_ERROR
+from probcal.deploy.two_classes import formula_of
 from probcal.errors import require
 from probcal.methods.calibrators.formula import Formula, Pieces
 

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from probcal.deploy.two_classes import LARGEST_SUM_ERROR, formula_of
+from probcal._learner_output import LARGEST_SUM_ERROR
+from probcal.deploy.two_classes import formula_of
 from probcal.methods.calibrators.formula import Formula, Pieces
 
 

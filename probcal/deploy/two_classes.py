@@ -6,10 +6,8 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from probcal.methods.calibrators._calibrator import LARGEST_SUM_ERROR, Calibrator
+from probcal.methods.calibrators._calibrator import Calibrator
 from probcal.methods.calibrators.formula import Formula
-
-__all__ = ["LARGEST_SUM_ERROR", "formula_of"]
 
 
 def formula_of(calibrator: Any, n_columns: int | None = None) -> Formula:

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
-from probcal._learner_output import last_step
+from probcal._learner_output import last_step, learns_nothing
 from probcal._validation import take_rows, unset_seeds
 from probcal.methods._shared_fits import fit_or_shared
 
@@ -65,10 +65,12 @@ def fit_weighted(
 
 
 def refuse_frozen(estimator: BaseEstimator) -> None:
-    """Raise ValueError for a FrozenEstimator, because the method would fit it many times."""
-    if isinstance(estimator, FrozenEstimator):
+    """Raise ValueError for a FrozenEstimator or a PrefitClassifier, because the method would fit it many times."""
+    if learns_nothing(estimator):
+        instead = "the unfrozen learner" if isinstance(estimator, FrozenEstimator) else "a learner that can be fitted"
         raise ValueError(
-            "a FrozenEstimator cannot be fitted, and this method fits its learner many times; give the unfrozen learner"
+            f"a {type(estimator).__name__} cannot be fitted, and this method fits its learner many times; give "
+            f"{instead}"
         )
 
 

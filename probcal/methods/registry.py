@@ -168,10 +168,11 @@ _WITHOUT_SHORT_NAME = {
     "probcal.plots.reliability.ReliabilityDisplay": "displays",
     "probcal.plots.decision.DecisionCurveDisplay": "displays",
     "probcal.plots.scores.ScoreHistogramDisplay": "displays",
+    "probcal.learners.prefit.PrefitClassifier": "",
     "probcal.protection.jumpers.SimpleJumper": "",
     "probcal.protection.jumpers.CompositeJumper": "",
 }
 FAMILIES = {**{one.path: one.family for one in METHODS.values()}, **_WITHOUT_SHORT_NAME}
-"""Path of a public class -> its section of the reference. Jumpers have a page of their own."""
+"""Path of a public class -> its section of the reference. PrefitClassifier and Jumpers are on other pages."""
 PUBLIC_CLASSES = {name: module for module, _, name in (path.rpartition(".") for path in FAMILIES)}
 """Class that ``probcal`` offers -> its module."""

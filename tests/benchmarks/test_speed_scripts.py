@@ -18,6 +18,11 @@ assert find_spec("weka"), "these tests need the extra weka"
         ("metrics_speed", ["--rows", 2000, "--runs", 1], None),
         ("maps_speed", ["--map", "sigmoid", "--rows", 500, "--runs", 1], ["sigmoid"]),
         (
+            "one_row",
+            ["--learner", "gaussian_nb", "--rows", 300, "--calls", 3, "--rounds", 1],
+            ["gaussian_nb"] * 10,
+        ),
+        (
             "probing",
             ["--learner", "gaussian_nb", "--data", "gaussians", "--rows", 500, "--probes", 5, "--runs", 1],
             ["gaussians, 500 x 50"] * 2,

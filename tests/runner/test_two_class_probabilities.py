@@ -89,8 +89,8 @@ def test_sigmoid_keeps_digits_of_small_negative_class_probability():
     sigmoid, score = Sigmoid(-1.0, 0.0), np.array([50.0])
     assert sigmoid(score) == [1.0]
     # -log2(1 / (1 + e^50)) = 50 / ln 2, up to about e^-50
-    assert -np.log2(sigmoid.complement(score)) == pytest.approx(50 / math.log(2))
-    assert cross_entropy([0], np.column_stack([sigmoid.complement(score), sigmoid(score)])) < 73
+    assert -np.log2(sigmoid.both(score)[0, 0]) == pytest.approx(50 / math.log(2))
+    assert cross_entropy([0], sigmoid.both(score)) < 73
 
 
 class Stated(Sure):

@@ -8,11 +8,10 @@ from functools import partial
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
-from sklearn.frozen import FrozenEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from probcal._learner_output import every_class_place, learner_probabilities
+from probcal._learner_output import every_class_place, learner_probabilities, learns_nothing
 from probcal._validation import Constraint, Rule, group_array, take_rows
 from probcal.methods._base import SCORES, ProbabilityMethod, class_scores
 from probcal.methods._fitting import drawn_seed, fit_weighted, fresh_copy
@@ -28,7 +27,7 @@ from probcal.methods.calibrators._calibration_rows import (
     label_text,
     prefers_fold_maps,
 )
-from probcal.methods.calibrators._calibrator import Calibrator, Input
+from probcal.methods.calibrators._calibrator import Calibrator, Input, one_blas_thread
 
 Calibration = Literal["cross_val", "holdout", "train", "prefit"]
 Ensemble = Literal["auto"] | bool
@@ -179,10 +178,12 @@ class CalibratedMethod(ProbabilityMethod, ABC):
             If ``X`` has other columns than ``fit`` got.
         """
         self._before_predicting(X)
-        predicted = [
-            calibrator.predict_proba(self._scores(learner, X)[0])
-            for learner, calibrator in zip(self.estimators_, self.calibrators_, strict=True)
-        ]
+        scores = [self._scores(learner, X)[0] for learner in self.estimators_]
+        with one_blas_thread():
+            predicted = [
+                calibrator._calibrated(calibrator._learner_matrix(of_learner))
+                for calibrator, of_learner in zip(self.calibrators_, scores, strict=True)
+            ]
         return predicted[0] if len(predicted) == 1 else np.asarray(np.mean(predicted, axis=0))
 
     @available_if(_has_own_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types
@@ -271,15 +272,15 @@ class CalibratedMethod(ProbabilityMethod, ABC):
         wanted = self.scores
         if wanted == "auto":
             first, second = "decision_function", "predict_proba"
-            if not hasattr(learner, first) and not hasattr(learner, second):
-                raise ValueError(
-                    f"{type(learner).__name__} has no {first} and no {second}, so it has no scores to calibrate; "
-                    "use a method that needs labels only, such as ProbingClassifier"
-                )
             if self.prefers == "predict_proba":
                 first, second = second, first
-            if not hasattr(learner, first) and hasattr(learner, second):
+            if not hasattr(learner, first):
                 first = second
+                if not hasattr(learner, first):
+                    raise ValueError(
+                        f"{type(learner).__name__} has no decision_function and no predict_proba, so it has no scores "
+                        "to calibrate; use a method that needs labels only, such as ProbingClassifier"
+                    )
             if first == "predict_proba":
                 return learner_probabilities(learner, X, self.classes_), "probability"
             wanted = "decision_function"
@@ -299,7 +300,7 @@ class CalibratedMethod(ProbabilityMethod, ABC):
         seed.
         """
         all_rows = np.arange(len(labels))
-        if self.calibration == "prefit" or isinstance(self.estimator, FrozenEstimator):
+        if self.calibration == "prefit" or learns_nothing(self.estimator):
             learner = self._fitted_already()
             return [learner], [all_rows], [self._scores(learner, X)]
         learner = fresh_copy(self._learner(), random)
@@ -322,7 +323,7 @@ class CalibratedMethod(ProbabilityMethod, ABC):
 
     def _refuse_unused_groups(self) -> None:
         """Raise ValueError if ``fit`` would not use the groups."""
-        if self.calibration == "prefit" or isinstance(self.estimator, FrozenEstimator):
+        if self.calibration == "prefit" or learns_nothing(self.estimator):
             raise ValueError(
                 "groups are for calibration='cross_val', and a classifier that is fitted already has no folds; give no "
                 "groups, and calibrate on rows of groups that the classifier has not seen"

@@ -10,7 +10,7 @@ import numpy as np
 
 from probcal._validation import Constraint
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
-from probcal.methods.calibrators._calibrator import Input, LogOddsMap, OneAgainstRestCalibrator
+from probcal.methods.calibrators._calibrator import Input, LogOddsMap, OneAgainstRestCalibrator, bounded
 from probcal.methods.calibrators._regression import fit_logistic, smoothed_targets
 from probcal.methods.calibrators.formula import Formula, clip, log_probabilities, logistic
 
@@ -53,9 +53,11 @@ class Beta(LogOddsMap):
 def beta_features(log_odds: np.ndarray, least: float) -> np.ndarray:
     """Return ln p and -ln(1 - p), (2, n_rows) in nats, for log-odds of p, with p moved into [least, 1 - least]."""
     most = np.log1p(-least) - np.log(least)
-    s = np.clip(log_odds, -most, most)
+    s = bounded(log_odds, -most, most)
     tail = np.log1p(np.exp(-np.abs(s)))
-    return np.stack([np.minimum(s, 0) - tail, np.maximum(s, 0) + tail])
+    features = np.empty((2, *s.shape))
+    features[0], features[1] = np.minimum(s, 0) - tail, np.maximum(s, 0) + tail
+    return features
 
 
 def fit_beta(

@@ -10,7 +10,7 @@ import numpy as np
 from probcal._validation import CLIP_OR_ROWS, FLAG, Constraint
 from probcal.methods._base import SCORES, Scores, class_scores
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
-from probcal.methods.calibrators._calibrator import Input, OneAgainstRestCalibrator
+from probcal.methods.calibrators._calibrator import Input, OneAgainstRestCalibrator, bounded
 from probcal.methods.calibrators.formula import Formula, pieces
 from probcal.methods.direct import RescaledClassifier
 
@@ -79,7 +79,7 @@ class Isotonic:
     clip: tuple[float, float]
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
-        return np.asarray(np.clip(np.interp(scores, self.scores, self.probabilities), *self.clip))
+        return bounded(np.interp(scores, self.scores, self.probabilities), *self.clip)
 
     def formula(self, scores: Formula) -> Formula:
         knots, p = self.scores, self.probabilities

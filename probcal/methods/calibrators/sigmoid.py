@@ -11,7 +11,7 @@ from scipy.special import expit
 from probcal._validation import CLIP_OR_ROWS, Constraint
 from probcal.methods._base import Scores
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
-from probcal.methods.calibrators._calibrator import Input, LogOddsMap, OneAgainstRestCalibrator
+from probcal.methods.calibrators._calibrator import Input, LogOddsMap, OneAgainstRestCalibrator, bounded
 from probcal.methods.calibrators._regression import fit_logistic, smoothed_targets
 from probcal.methods.calibrators.formula import Formula, logistic
 
@@ -45,11 +45,11 @@ class Sigmoid(LogOddsMap):
         return logistic(-self.slope * inner - self.intercept, *self.clip)
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
-        return np.asarray(np.clip(super().__call__(scores), *self.clip))
+        return bounded(super().__call__(scores), *self.clip)
 
-    def complement(self, scores: np.ndarray) -> np.ndarray:
+    def both(self, scores: np.ndarray) -> np.ndarray:
         low, high = self.clip
-        return np.asarray(np.clip(super().complement(scores), 1 - high, 1 - low))
+        return bounded(super().both(scores), np.array([1 - high, low]), np.array([1 - low, high]))
 
 
 class SigmoidCalibrator(OneAgainstRestCalibrator):
@@ -130,8 +130,8 @@ class SigmoidClassifier(CalibratedMethod):
     Parameters
     ----------
     estimator : classifier
-        Has ``decision_function`` or ``predict_proba``. A ``FrozenEstimator`` is fitted already, so all rows calibrate
-        it.
+        Has ``decision_function`` or ``predict_proba``. A ``FrozenEstimator`` or a PrefitClassifier is fitted already,
+        so all rows calibrate it.
     scores : {"auto", "decision_function", "log_odds", "probability"}, default="auto"
         Scores that the sigmoid is fitted on. ``"auto"`` is the decision function if the learner has one. Otherwise it
         is the log-odds of the predicted probability, or this probability itself, as SigmoidCalibrator says.

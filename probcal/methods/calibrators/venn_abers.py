@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from probcal.methods._base import combine_classes
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod
-from probcal.methods.calibrators._calibrator import Input, OneAgainstRestCalibrator
+from probcal.methods.calibrators._calibrator import Input, OneAgainstRestCalibrator, bounded
 from probcal.methods.calibrators.formula import Formula, pieces
 
 _DIGITS = 10
@@ -108,13 +108,15 @@ class VennAbers:
     def interval(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return p0 and p1 of ``scores``, (n_rows,) each: the probability if a row is negative or positive."""
         with np.errstate(over="ignore"):  # beyond the largest score of the fit, the size of a score does not matter
-            rounded = np.round(np.clip(scores / self.scale, -2, 2), _DIGITS)
+            rounded = np.round(bounded(scores / self.scale, -2, 2), _DIGITS)
         order = np.argsort(rounded)  # a search in rising order reads the memory in order, and is several times faster
         above = np.empty(len(scores), dtype=np.int64)
         above[order] = np.searchsorted(self.scores, rounded[order], side="left")
         # between two scores, p0 is that of the lower one and p1 that of the upper one
-        below = above + (np.append(self.scores, np.inf)[above] == rounded)
-        return np.concatenate([[0.0], self.p0])[below], np.concatenate([self.p1, [1.0]])[above]
+        is_inside = above < len(self.scores)
+        upper = np.minimum(above, len(self.scores) - 1)
+        below = above + (is_inside & (self.scores[upper] == rounded))
+        return np.where(below > 0, self.p0[below - 1], 0.0), np.where(is_inside, self.p1[upper], 1.0)
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
         p0, p1 = self.interval(scores)
@@ -226,7 +228,11 @@ class VennAbersCalibrator(OneAgainstRestCalibrator):
         ValueError
             If the scores are invalid, or their columns are not those of ``fit``.
         """
-        columns = self._map_inputs(self._fitted_scores(scores))
+        return self._intervals(self._fitted_scores(scores))
+
+    def _intervals(self, matrix: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return what ``intervals`` does. ``matrix`` is what ``_read`` returns."""
+        columns = self._map_inputs(matrix)
         return [one.interval(columns[:, number]) for number, one in enumerate(self.maps_)]
 
     def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> VennAbers:
@@ -349,7 +355,7 @@ class VennAbersClassifier(CalibratedMethod):
         """Return (1 - GM(1 - p0), GM(p1)) of each map, (n_rows,) each. GM is taken over the folds."""
         self._before_predicting(X)
         of_folds = [
-            one.intervals(self._scores(learner, X)[0])
+            one._intervals(one._learner_matrix(self._scores(learner, X)[0]))
             for learner, one in zip(self.estimators_, self.calibrators_, strict=True)
         ]
         merged = []
