@@ -65,6 +65,8 @@ def load(folder: str | Path) -> ExportedModel:
     import joblib
 
     folder = Path(folder)
+    if not folder.is_dir():
+        raise DataError(f"{folder}: there is no such folder; name the one of probcal try --export")
     plan, file = load_table_plan(folder / "columns.json"), folder / "model.joblib"
     try:
         digest = hashlib.sha256(file.read_bytes()).hexdigest()

@@ -24,5 +24,7 @@ def formula_of(calibrator: Any, n_columns: int | None = None) -> Formula:
             f"the map has {len(calibrator.classes_)} classes, and formulas are for two; use to_json and `probcal apply`"
         )
     if n_columns is not None and n_columns != calibrator.n_features_in_:
-        raise ValueError(f"the map was fitted on {calibrator.n_features_in_} column(s) of scores, not {n_columns}")
+        raise ValueError(
+            f"the map was fitted on {calibrator.n_features_in_} column(s) of scores, not {n_columns}; name so many"
+        )
     return calibrator._formula()

@@ -172,7 +172,8 @@ class CostSensitiveClassifier(ProbabilityMethod):
         n_classes = len(self.classes_)
         if self.costs is None:
             return 1 - np.eye(n_classes)[None]
-        rows = [list(one) if np.ndim(one) else one for one in self.costs] if np.ndim(self.costs) else []
+        given = self.costs.to_numpy() if hasattr(self.costs, "to_numpy") else self.costs
+        rows = [list(one) if np.ndim(one) else one for one in given] if np.ndim(given) else []
         if n_classes == 2 and len(rows) == 2 and not any(isinstance(one, list) for one in rows):
             rows = [[0, rows[0]], [rows[1], 0]]
         if len(rows) != n_classes or any(not isinstance(one, list) or len(one) != n_classes for one in rows):
@@ -183,7 +184,10 @@ class CostSensitiveClassifier(ProbabilityMethod):
             for j, entry in enumerate(row):
                 if isinstance(entry, str) and entry not in getattr(X, "columns", ()):
                     raise ValueError(f"costs name the column {entry!r}, and X has no such column")
-                costs[:, i, j] = np.asarray(X[entry], dtype=np.float64) if isinstance(entry, str) else entry
+                values = np.asarray(X[entry], dtype=np.float64) if isinstance(entry, str) else entry
+                if np.ndim(values) > 1:
+                    raise ValueError(f"costs name the column {entry!r}, and X has several of this name")
+                costs[:, i, j] = values
         if not np.isfinite(costs).all():
             raise ValueError("costs must be finite numbers, and some are missing or infinite")
         return costs
@@ -191,10 +195,10 @@ class CostSensitiveClassifier(ProbabilityMethod):
 
 def _threshold(costs: np.ndarray) -> float | None:
     """Return from which probability of the second class on it is the cheaper decision (Elkan 2001, equation 2)."""
-    false_positive, false_negative = costs[0, 1] - costs[0, 0], costs[1, 0] - costs[1, 1]
+    false_positive, false_negative = (costs[0, 1] - costs[0, 0]).item(), (costs[1, 0] - costs[1, 1]).item()
     if false_positive <= 0 or false_negative <= 0:
         return None
-    return float(false_positive / (false_positive + false_negative))
+    return float(1 / (1 + false_negative / false_positive))  # the sum of huge costs would overflow
 
 
 class GuaranteedRateClassifier(ProbabilityMethod):

@@ -9,6 +9,8 @@ from probcal.metrics.calibration import asymptotic_calibration_bound, calibratio
 from probcal.metrics.checked_rows import checked_two_classes, is_number
 from probcal.metrics.losses import rms_error
 
+_FEW_ROWS = 20
+
 
 def excess_cost_bound(
     y: Any,
@@ -30,8 +32,9 @@ def excess_cost_bound(
         cost(t) - cost(s) = (a + b) E[(t - y) 1(t <= p < s)] <= (a + b) E[(p - y) 1(t <= p < s)] <= (a + b) c
 
     for s > t, because t <= p there, and likewise for s < t. c is c(f) of Definition 2. So the excess over every other
-    threshold is at most (a + b) c. A rule that decides otherwise than t on k intervals of p costs at most k (a + b) c
-    less. With probability 1 - ``delta``, c is at most c_emp plus a bound for the number of rows.
+    threshold is at most (a + b) c. A rule that decides otherwise than t on k intervals of p, each on one side of t,
+    costs at most k (a + b) c less. With probability 1 - ``delta``, c is at most c_emp plus a bound for the number of
+    rows.
 
     Parameters
     ----------
@@ -48,9 +51,10 @@ def excess_cost_bound(
     finite : bool, default=False
         Whether to use ``calibration_bound``, which holds for any number of rows. If False,
         ``asymptotic_calibration_bound`` with the RMS error of these rows is used. It is far smaller, above all for rare
-        classes, and holds in the limit of many rows.
+        classes, and holds in the limit of many rows. With fewer than 20 rows of a class it is not used.
     n_intervals : int, default=1
-        Number k of intervals of p on which the other rule decides otherwise. 1 are the rules of one threshold.
+        Number k of intervals of p, each on one side of t, on which the other rule decides otherwise. 1 are the rules of
+        one threshold.
     pos_label : int, float, bool or str, default=None
         Label of the positive class.
     labels : array-like of shape (n_classes,), default=None
@@ -59,7 +63,7 @@ def excess_cost_bound(
     Returns
     -------
     float
-        Cost per row, in the unit of the costs.
+        Cost per row, in the unit of the costs. It is at most the larger cost.
 
     Raises
     ------
@@ -81,7 +85,10 @@ def excess_cost_bound(
     if not isinstance(n_intervals, int) or n_intervals < 1:
         raise ValueError(f"n_intervals must be a whole number from 1, not {n_intervals!r}")
     rows = checked_two_classes(y, p, None, pos_label, labels)
-    n = len(rows.y)
-    bound = calibration_bound(n, delta) if finite else asymptotic_calibration_bound(n, delta, rms_error(rows.y, rows.p))
+    n, n_positive = len(rows.y), int(rows.y.sum())
+    if finite or min(n_positive, n - n_positive) < _FEW_ROWS:  # so few rows say little about the RMS error
+        bound = calibration_bound(n, delta)
+    else:
+        bound = asymptotic_calibration_bound(n, delta, rms_error(rows.y, rows.p))
     c = min(1.0, empirical_calibration_error(rows.y, rows.p) + bound)
-    return n_intervals * (false_positive + false_negative) * c
+    return float(min(n_intervals * (false_positive + false_negative) * c, max(false_positive, false_negative)))

@@ -228,7 +228,9 @@ def _columns_of(frame: pd.DataFrame) -> tuple[list[str], list[pa.ChunkedArray]]:
             array = pa.array(values, from_pandas=True)
         except pa.ArrowException:  # values of several types, such as numbers and a word for a missing one
             array = pa.array([None if value is None else as_text(value) for value in values], TEXT)
-        columns.append(pa.chunked_array([array.cast(TEXT) if is_text(array.type) else array]))
+        # a column of a few rows may hold only missing values, which any kind of column has
+        is_written = is_text(array.type) or (pa.types.is_null(array.type) and values.isna().all())
+        columns.append(pa.chunked_array([array.cast(TEXT) if is_written else array]))
     return list(map(str, frame.columns)), columns
 
 

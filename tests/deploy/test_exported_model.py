@@ -60,6 +60,9 @@ def test_single_rows_are_predicted_as_among_others(exported):
         warnings.simplefilter("error")
         single = np.vstack([model.predict_proba(frame.iloc[[row]]) for row in range(20)])
     np.testing.assert_allclose(single, expected[:20], rtol=1e-12)
+    for missing in (None, np.nan, pd.NA):
+        one = frame.iloc[[0]].assign(plan=missing)
+        np.testing.assert_array_equal(model.predict_proba(one), model.predict_proba(frame.iloc[[0]].assign(plan="")))
 
 
 def test_decisions_use_the_costs_of_the_trial(exported):

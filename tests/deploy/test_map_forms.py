@@ -116,6 +116,40 @@ def test_huge_and_tiny_scores_are_no_overflow(name, scale):
         np.testing.assert_allclose(form(calibrator)(rows), expected, rtol=0, atol=1e-9, err_msg=form.__name__)
 
 
+@pytest.mark.parametrize("kind", ["probability", "score"])
+def test_scores_that_differ_in_the_last_digit_are_told_apart(kind):
+    p = np.repeat([0.1, np.nextafter(0.1, 1), 0.3, 0.1 + 0.2, 0.7, 0.7 + 3e-12], 60)
+    y = np.concatenate([np.arange(60) % step == 0 for step in (10, 5, 4, 3, 2, 1)])
+    calibrator = probcal.IsotonicCalibrator(kind).fit(p, y)
+    rows = np.unique(np.append(p, [0, 0.05, 0.2, 0.5, 0.7 + 1e-12, 1]))[:, None]
+    expected = calibrator.predict_proba(rows)[:, 1]
+    for form in (in_python, in_sqlite, in_duckdb, in_onnx):
+        np.testing.assert_allclose(form(calibrator)(rows), expected, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("scores", "labels"),
+    [([0.3, np.nextafter(0.3, 1), 0.5, 0.9], [0, 1, 1, 1]), ([0, 5e-324, 1, 2], [0, 1, 0, 1])],
+)
+def test_slopes_between_neighbouring_floats_are_no_infinities(scores, labels):
+    calibrator = probcal.IsotonicCalibrator("score").fit(scores, labels)
+    rows = np.array(scores)[:, None]
+    expected = calibrator.predict_proba(rows)[:, 1]
+    for form in (in_python, in_sqlite, in_duckdb, in_onnx):
+        np.testing.assert_allclose(form(calibrator)(rows), expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("width", [1e-4, 1e-6])
+def test_spline_with_narrow_knots_is_right_at_the_ends(width):
+    p = np.append(0.3 + width * RNG.random(95), [0.01, 0.05, 0.9, 0.95, 0.99])
+    calibrator = probcal.SplineCalibrator().fit(p, np.arange(100) % 3 == 0)
+    rows = np.append(p, [0, 0.5, 1])[:, None]
+    expected = calibrator.predict_proba(rows)[:, 1]
+    for form in (in_python, in_sqlite, in_duckdb, in_onnx):
+        # the sum of cubes, which the map computes, has itself only so many digits beyond such knots
+        np.testing.assert_allclose(form(calibrator)(rows), expected, rtol=0, atol=1e-7 if width > 1e-5 else 1e-3)
+
+
 def test_class_name_of_a_stranger_is_no_code():
     hostile = 'yes"\nraise SystemExit  # """'
     calibrator = probcal.SigmoidCalibrator().fit(P, np.where(Y == "yes", hostile, "a"))

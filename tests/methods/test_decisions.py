@@ -51,6 +51,12 @@ def test_right_decisions_may_cost_or_gain_too():
     assert always.threshold_ is None and always.predict(np.array([[0.0], [1.0]])).tolist() == [1, 1]
 
 
+def test_huge_costs_and_frames_of_costs_are_read_as_they_are():
+    assert CostSensitiveClassifier(given(), costs=(1e308, 1e308)).fit([[0.1], [0.9]], [0, 1]).threshold_ == 0.5
+    matrix = pd.DataFrame([[0, 1], [2, 0]], index=["a", "b"], columns=["a", "b"])
+    assert CostSensitiveClassifier(given(), costs=matrix).fit([[0.1], [0.9]], [0, 1]).threshold_ == pytest.approx(1 / 3)
+
+
 @pytest.mark.parametrize("costs", [None, (2, 7), [[0, 1], [3, -1]]])
 def test_no_other_decision_has_a_lower_expected_cost(costs):
     model = CostSensitiveClassifier(LEARNER, costs=costs).fit(X, Y)

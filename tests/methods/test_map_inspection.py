@@ -55,7 +55,7 @@ def test_inverse_of_two_columns_is_the_probability_of_the_second_class():
 
 @pytest.mark.parametrize("name", OTHER)
 def test_maps_with_steps_or_falls_have_no_inverse(name):
-    with pytest.raises(ValueError, match=f"no inverse, such as this {name}"):
+    with pytest.raises(ValueError, match=f"this {name} can have steps or fall, so it has no inverse"):
         fitted(name).inverse([0.5])
 
 
@@ -75,6 +75,13 @@ def test_interpretation_names_slope_shift_and_both_sides():
         f"probabilities below 0.5, at most from {most:.2g} to {expit(logit(most) / 2):.2g}, and lowers probabilities "
         f"above 0.5, at most from {1 - most:.2g} to {1 - expit(logit(most) / 2):.2g}."
     )
+
+
+def test_interpretation_tells_of_falling_and_constant_maps():
+    assert "so a higher prediction gets a lower probability." in SigmoidCalibrator().fit(P, 1 - Y).interpret()
+    constant = probcal.IsotonicCalibrator().fit(P, np.arange(500) % 2 == 0)
+    constant.maps_ = [Isotonic(np.array([0.0]), np.array([0.3]), (0.0, 1.0))]
+    assert constant.interpret() == "The map predicts 0.3 for every row. The scores do not matter."
 
 
 def test_interpretation_of_a_prior_is_its_shift():

@@ -65,8 +65,14 @@ def test_bound_is_the_sum_of_both_parts():
     y = np.array([0, 1, 1, 0] * 100)
     expected = 5 * (empirical_calibration_error(y, p) + np.sqrt(8 * np.log(2 / 0.05) / 400))
     assert excess_cost_bound(y, p, 1, 4, finite=True) == pytest.approx(expected)
-    assert excess_cost_bound(y, p, 1, 4, n_intervals=3) == pytest.approx(3 * excess_cost_bound(y, p, 1, 4))
-    assert excess_cost_bound(y[:2], p[:2], 1, 4, finite=True) == 5  # c is never above 1
+    assert excess_cost_bound(y, p, 1, 4, n_intervals=2) == pytest.approx(2 * excess_cost_bound(y, p, 1, 4))
+    assert excess_cost_bound(y[:2], p[:2], 1, 4) == 4  # no decision can cost more
+
+
+def test_few_positive_rows_use_the_bound_for_any_number_of_rows():
+    p, y = np.full(200, 0.001), np.arange(200) < 1
+    expected = 201 * (empirical_calibration_error(y, p) + np.sqrt(8 * np.log(2 / 0.05) / 200))
+    assert excess_cost_bound(y, p, 1, 200) == pytest.approx(min(expected, 200))
 
 
 @pytest.mark.parametrize(("costs", "word"), [((0, 1), "false_positive"), ((1, np.inf), "false_negative")])

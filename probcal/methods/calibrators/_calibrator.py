@@ -252,8 +252,11 @@ class Calibrator(CheckedParameters, ClassifierMixin, BaseEstimator, ABC):
 
         check_is_fitted(self)
         if not self.is_rising or len(self.classes_) > 2:
-            kind = "of more than two classes" if self.is_rising else "that has steps or can fall"
-            raise ValueError(f"a map {kind} has no inverse, such as this {type(self).__name__}")
+            what = f"has {len(self.classes_)} classes" if len(self.classes_) > 2 else "can have steps or fall"
+            raise ValueError(
+                f"this {type(self).__name__} {what}, so it has no inverse; sigmoid, logistic, beta, temperature, prior "
+                "and isotonic maps of two classes have one"
+            )
         wanted = np.atleast_1d(np.asarray(probabilities, dtype=np.float64))
         if wanted.ndim != 1:
             raise ValueError(f"probabilities must be of shape (n,), not {wanted.shape}")

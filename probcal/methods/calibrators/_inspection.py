@@ -9,6 +9,8 @@ from scipy.special import expit, logit
 
 _LARGEST_SCORE = 1e300
 _MOST_CLASSES = 5
+_WINDOW = 2.0
+"""Log-odds around 0, which are probabilities of .12 to .88."""
 _TINY_CHANGE = 0.0005
 """A change of a probability that two digits do not show."""
 
@@ -72,14 +74,20 @@ def interpretation(calibrator: Any) -> str:
 
 
 def _of_probabilities(calibrator: Any) -> str:
-    z = np.array([-0.5, 0.0, 0.5])
-    low, shift, high = logit(_predicted(calibrator, expit(z)))
-    slope = high - low
+    z = np.array([-_WINDOW, 0.0, _WINDOW])
+    predicted = _predicted(calibrator, expit(z))
+    if np.ptp(_predicted(calibrator, np.linspace(0, 1, 201))) < _TINY_CHANGE:
+        return f"The map predicts {predicted[1]:.3g} for every row. The scores do not matter."
+    low, shift, high = logit(predicted)
+    slope = (high - low) / (2 * _WINDOW)
     effect = (
+        "a higher prediction gets a lower probability" if slope < 0 else
         "predictions become less extreme" if slope < 0.995 else
         "predictions become more extreme" if slope > 1.005 else "the spread of the predictions stays"
     )  # fmt: skip
-    first = f"Around .5 the map multiplies log-odds by {slope:.2f} and adds {shift:.2f}, so {effect}."
+    first = f"Around .5 the map multiplies log-odds by {slope:.2f} and adds {round(shift, 2) + 0.0:.2f}, so {effect}."
+    if not np.isfinite([slope, shift]).all():
+        first = f"The map takes .12 to {predicted[0]:.3g}, .5 to {predicted[1]:.3g} and .88 to {predicted[2]:.3g}."
     p = np.concatenate([[0.0005, 0.002], np.arange(1, 200) / 200, [0.998, 0.9995]])
     change = _predicted(calibrator, p) - p
     if not (is_clear := np.abs(change) >= _TINY_CHANGE).any():
@@ -87,11 +95,11 @@ def _of_probabilities(calibrator: Any) -> str:
     # near 0, 1 and a crossing the change is too small for a sign of its own
     nearest = np.flatnonzero(is_clear)[np.abs(np.flatnonzero(is_clear) - np.arange(len(p))[:, None]).argmin(axis=1)]
     lifts = change[nearest] > 0
-    parts = [
-        f"{verb} probabilities {_where(p, holds)}, at most from {p[most]:.2g} to {p[most] + change[most]:.2g}"
-        for verb, holds, most in (("lifts", lifts, np.argmax(change)), ("lowers", ~lifts, np.argmin(change)))
-        if holds.any()
-    ]
+    parts = []
+    for verb, holds, most in (("lifts", lifts, np.argmax(change)), ("lowers", ~lifts, np.argmin(change))):
+        before, after = _digits(p[most]), _digits(p[most] + change[most])
+        if holds.any() and before != after:
+            parts.append(f"{verb} probabilities {_where(p, holds)}, at most from {before} to {after}")
     return f"{first} It {', and '.join(parts)}."
 
 
@@ -99,17 +107,22 @@ def _where(p: np.ndarray, holds: np.ndarray) -> str:
     """Return the intervals of ``p`` where ``holds`` is true, as words, or their share if there are many."""
     ends = np.flatnonzero(np.diff(np.concatenate([[False], holds, [False]]).astype(int))).reshape(-1, 2)
     if len(ends) > 2:
-        return f"in {holds.mean():.0%} of the range"
-    between = (p[1:] + p[:-1]) / 2
+        return f"in {holds.mean():.0%} of the range from 0 to 1"
+    between = [_digits(one) for one in (p[1:] + p[:-1]) / 2]
     words = []
     for start, stop in ends:
         if start == 0:
-            words.append("everywhere" if stop == len(p) else f"below {between[stop - 1]:.2g}")
+            words.append("everywhere" if stop == len(p) else f"below {between[stop - 1]}")
         elif stop == len(p):
-            words.append(f"above {between[start - 1]:.2g}")
+            words.append(f"above {between[start - 1]}")
         else:
-            words.append(f"from {between[start - 1]:.2g} to {between[stop - 1]:.2g}")
+            words.append(f"from {between[start - 1]} to {between[stop - 1]}")
     return " and ".join(words)
+
+
+def _digits(p: float) -> str:
+    """Return a probability with two digits of its distance from the nearer end."""
+    return f"{p:.2g}" if p < 0.9 else f"{p:.{max(2, 1 - int(np.floor(np.log10(max(1 - p, 1e-9)))))}f}"
 
 
 def _of_scores(calibrator: Any) -> str:

@@ -16,6 +16,8 @@ from probcal.methods._base import log_odds as log_odds_of_rows
 
 Operation = Literal["column", "number", "+", "-", "*", "/", "log", "exp", "clip", "pieces"]
 OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
+_NARROW = 1e-6
+"""Relative width of an interval of probabilities in which log-odds have too few digits."""
 _LARGEST_EXPONENT = 700.0
 """Largest number of which databases and languages take ``exp`` without an overflow. exp(-700) is 1e-304."""
 
@@ -170,10 +172,28 @@ def pieces(where: Formula, of: Formula, edges: np.ndarray, origins: np.ndarray, 
     """
     if where.log_odds_of is not None:
         where, edges = where.log_odds_of, _probabilities_of(edges)
-    if coefficients.shape[1] == 1:
-        is_new = coefficients[1:, 0] != coefficients[:-1, 0]
-        edges, is_kept = edges[is_new], np.concatenate([[True], is_new])
-        origins, coefficients = origins[is_kept], coefficients[is_kept]
+        is_narrow = np.diff(edges, prepend=-1, append=2) < _NARROW * np.append(0, np.minimum(edges, 1 - edges))
+        if coefficients.shape[1] == 2 and is_narrow.any():
+            # Between such edges, log-odds lose the digits that tell the rows apart, and p is as good as linear. The
+            # values at the edges are those of the map, which has log-odds with the same digits.
+            keeps = ~is_narrow[:, None]
+            reached = np.minimum(edges, 1.0)
+            at_edges = log_odds_of_rows(np.column_stack([1 - reached, reached]), 1)
+            with np.errstate(all="ignore"):
+                values = coefficients[:, 0] + coefficients[:, 1] * np.append(0.0, at_edges - origins[1:])
+                slopes = np.append(np.diff(values), 0.0) / np.append(np.diff(edges, prepend=0), 1.0)
+            own = np.column_stack([values, np.where(np.isfinite(slopes), slopes, 0.0)])
+            starts = np.append(0.0, edges)
+            broad = _pieces(where, of, edges, origins, np.where(keeps, coefficients, 0.0))
+            return broad + _pieces(where, where, edges, starts, np.where(keeps, 0.0, own))
+    return _pieces(where, of, edges, origins, coefficients)
+
+
+def _pieces(where: Formula, of: Formula, edges: np.ndarray, origins: np.ndarray, coefficients: np.ndarray) -> Formula:
+    is_constant = (coefficients[:, 1:] == 0).all(axis=1)
+    is_same = (coefficients[1:, 0] == coefficients[:-1, 0]) & is_constant[1:] & is_constant[:-1]
+    edges, is_kept = edges[~is_same], np.append(True, ~is_same)
+    origins, coefficients = origins[is_kept], coefficients[is_kept]
     constants = coefficients[:, 0]
     if coefficients.shape[1] == 1:
         known = float(constants.min()), float(constants.max())

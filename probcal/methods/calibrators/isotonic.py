@@ -91,7 +91,10 @@ class Isotonic:
                 knots = np.insert(knots, place, np.interp(bound, p[between], knots[between]))
                 p = np.insert(p, place, bound)
         p = np.clip(p, *self.clip)
-        slopes = np.diff(p) / np.diff(knots)
+        with np.errstate(all="ignore"):
+            slopes = np.diff(p) / np.diff(knots)
+        # between neighbouring floats lies no score
+        slopes[~np.isfinite(slopes)] = 0.0
         lines = np.column_stack([p, np.append(slopes, 0.0)])
         # it is constant below the first knot
         origins, lines = np.append(knots[0], knots), np.vstack([[p[0], 0.0], lines])

@@ -82,6 +82,10 @@ class Spline(LogOddsMap):
         coefficients = np.column_stack([(has_begun * one) @ factors for one in derivatives])
         coefficients[:, 0] += constant + slope * origins
         coefficients[:, 1] += slope
+        # it is linear beyond the last knot, where cubes of narrow knots would cancel each other
+        at_last, at_end = self.log_odds(np.array([last, max(last, self.high)]))
+        rise = (at_end - at_last) / (self.high - last) if self.high > last else 0.0
+        coefficients[-1] = [at_last, rise, 0.0, 0.0]
         return logistic(pieces(scores, s, knots, origins, coefficients))
 
 
