@@ -155,7 +155,7 @@ def run_once(data: str, learner: str, probes: str, jobs: str) -> None:
     """Fit and vote in this process, and print its trace."""
     X, y = joblib.load(data)
     fits: list[tuple[float, float, float]] = []
-    fit = _probes._Fit.__call__
+    fit = _probes._FitAndPredict.__call__
 
     def timed(self: Any, p: float) -> Any:
         start = time.perf_counter()
@@ -163,7 +163,7 @@ def run_once(data: str, learner: str, probes: str, jobs: str) -> None:
         fits.append((p, start, time.perf_counter()))
         return result
 
-    _probes._Fit.__call__ = timed  # type: ignore[method-assign]  # both threads use it
+    _probes._FitAndPredict.__call__ = timed  # type: ignore[method-assign]  # both threads use it
     estimator = LEARNERS[learner].tight()
     settings = {"weighting": "weight", "n_jobs": int(jobs), "random_state": 0}
     probing = ProbingClassifier(estimator, int(probes), **settings)

@@ -28,14 +28,14 @@ _TRUSTED_PACKAGES = ("sklearn", "probcal")
 _MAX_DISTINCT_SHARE = 0.9
 
 
-class Train(Protocol):
+class TrainAtThreshold(Protocol):
     """Train the classifier of a threshold. The result must not depend on when, where or after what it is fitted."""
 
     def __call__(self, p: float) -> Any: ...
 
 
 @runtime_checkable
-class ClassWeightTrain(Train, Protocol):
+class TrainAtClassWeights(TrainAtThreshold, Protocol):
     """Train under weights of the two classes, which a fast path can do for many thresholds at once."""
 
     @property
@@ -212,11 +212,11 @@ class Probes(ABC):
         self.classes, self.predictor = classes, predictor
 
     @abstractmethod
-    def take(self, p: float) -> tuple[Probe, np.ndarray]:
+    def fit_and_predict(self, p: float) -> tuple[Probe, np.ndarray]:
         """Return the probe of threshold ``p`` and whether it predicts the positive class, (n_rows,) bool."""
 
     def fit_ahead(self, steps: Iterator[Step]) -> None:  # noqa: B027  # a hint that a subclass may use
-        """Learn the next thresholds, before every ``take``. The first one is taken next."""
+        """Learn the next thresholds, before every ``fit_and_predict``. The first one is taken next."""
 
     def close(self) -> None:  # noqa: B027
         """Drop what was not taken."""
@@ -230,19 +230,19 @@ class SeparateProbes(Probes):
     """
 
     def __init__(
-        self, train: Train, rows: DistinctRows, classes: np.ndarray, predictor: ProbePredictor, n_workers: int = 1,
-        *, in_threads: bool = False,
+        self, train: TrainAtThreshold, rows: DistinctRows, classes: np.ndarray, predictor: ProbePredictor,
+        n_workers: int = 1, *, in_threads: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(classes, predictor)
-        self._fit = _Fit(train, rows, classes)
-        workers: Callable[[Train, int], Workers] = InThreads if in_threads else InProcesses
+        self._fit = _FitAndPredict(train, rows, classes)
+        workers: Callable[[TrainAtThreshold, int], Workers] = InThreads if in_threads else InProcesses
         self._speculative = SpeculativeFits(workers(self._fit, n_workers)) if n_workers > 1 else None
 
     def fit_ahead(self, steps: Iterator[Step]) -> None:
         if self._speculative is not None:
             self._speculative.start(steps)
 
-    def take(self, p: float) -> tuple[Probe, np.ndarray]:
+    def fit_and_predict(self, p: float) -> tuple[Probe, np.ndarray]:
         classifier, positive = self._fit(p) if self._speculative is None else self._speculative.take(p)
         return Probe(classifier, batched=False), positive
 
@@ -251,10 +251,10 @@ class SeparateProbes(Probes):
             self._speculative.close()
 
 
-class _Fit(NamedTuple):
+class _FitAndPredict(NamedTuple):
     """Fit and predict in one call, so that a process sends back the labels with the classifier."""
 
-    train: Train
+    train: TrainAtThreshold
     rows: DistinctRows
     classes: np.ndarray
 
@@ -270,7 +270,7 @@ class BatchProbes(Probes):
     """
 
     def __init__(
-        self, train: ClassWeightTrain, rows: Any, classes: np.ndarray, predictor: ProbePredictor, fast_path: FastPath
+        self, train: TrainAtClassWeights, rows: Any, classes: np.ndarray, predictor: ProbePredictor, fast_path: FastPath
     ) -> None:
         super().__init__(classes, predictor)
         self._train, self._rows, self._fast_path = train, rows, fast_path
@@ -284,7 +284,7 @@ class BatchProbes(Probes):
         sure = [first.p, *(step.p for step in takewhile(lambda step: not step.guessed, steps))]
         self._ready.update(self._fit_batch([p for p in dict.fromkeys(sure) if p not in self._ready]))
 
-    def take(self, p: float) -> tuple[Probe, np.ndarray]:
+    def fit_and_predict(self, p: float) -> tuple[Probe, np.ndarray]:
         if p not in self._ready:
             self._ready.update(self._fit_batch([p]))
         return self._ready.pop(p)
@@ -316,28 +316,33 @@ class BatchProbes(Probes):
             for (p, classifier), column, is_sure in zip(made.items(), columns, sure, strict=True):
                 if is_sure:
                     ready[p] = Probe(classifier, batched=True), column
-        return ready | {p: self._slow.take(p) for p in thresholds if p not in ready}
+        return ready | {p: self._slow.fit_and_predict(p) for p in thresholds if p not in ready}
 
 
 class ShiftedProbes(Probes):
     """Fit once for all thresholds, where class weights only shift the learner's log-odds."""
 
     def __init__(
-        self, train: ClassWeightTrain, rows: Any, classes: np.ndarray, predictor: ProbePredictor, fast_path: PriorShift
+        self,
+        train: TrainAtClassWeights,
+        rows: Any,
+        classes: np.ndarray,
+        predictor: ProbePredictor,
+        fast_path: PriorShift,
     ) -> None:
         super().__init__(classes, predictor)
         self._train, self._rows, self._fast_path = train, rows, fast_path
         self._slow = SeparateProbes(train, DistinctRows(rows), classes, predictor)
         self._log_odds: _LogOdds | None = None
 
-    def take(self, p: float) -> tuple[Probe, np.ndarray]:
+    def fit_and_predict(self, p: float) -> tuple[Probe, np.ndarray]:
         (shifted,) = self._train.fit_batch(self._fast_path, [p])
         if shifted is not None:
             if self._log_odds is None:
                 self._log_odds = _LogOdds(*self._fast_path.log_odds(shifted.base, self._rows))
             if self._log_odds.all_on_one_side(-shifted.shift):
                 return Probe(shifted, batched=True), self._log_odds.values > -shifted.shift
-        return self._slow.take(p)
+        return self._slow.fit_and_predict(p)
 
 
 class _LogOdds:
@@ -355,7 +360,7 @@ class _LogOdds:
 
 
 def make_probes(
-    estimator: Any, train: Train, X: Any, classes: np.ndarray, n_jobs: int | None, *, shortcuts: bool
+    estimator: Any, train: TrainAtThreshold, X: Any, classes: np.ndarray, n_jobs: int | None, *, shortcuts: bool
 ) -> Probes:
     """Return the fastest exact way to fit the thresholds of one problem. ``X`` are the rows that weigh the intervals.
 
@@ -364,7 +369,7 @@ def make_probes(
     n_workers, in_threads = effective_n_jobs(n_jobs), learns_in_threads(estimator)
     deduplicate = shortcuts and predicts_rows_independently(estimator)
     n_threads = n_workers if in_threads else 1
-    if shortcuts and isinstance(train, ClassWeightTrain) and train.weighs_classes:
+    if shortcuts and isinstance(train, TrainAtClassWeights) and train.weighs_classes:
         fast_path = make_fast_path(estimator)
         if fast_path is not None:
             # predictions later get a fast path of their own, because the one that fits keeps the training rows

@@ -35,7 +35,7 @@ class SharedFits:
     """
 
     def __init__(self) -> None:
-        self._cache: dict[tuple[bytes, bytes, bytes], _Fit] = {}
+        self._cache: dict[tuple[bytes, bytes, bytes], _FitWithWarnings] = {}
         self._X: Any = None
         self._y: np.ndarray | None = None
 
@@ -69,7 +69,7 @@ class SharedFits:
                 # a fit that fails is not cached, and its warnings are shown as well
                 _warn_again(records)
                 raise
-            self._cache[key] = _Fit(estimator, records)
+            self._cache[key] = _FitWithWarnings(estimator, records)
             for old in list(self._cache)[:-_MAX_FITS]:
                 del self._cache[old]
         fit = self._cache[key]
@@ -77,7 +77,7 @@ class SharedFits:
         return fit.estimator
 
 
-class _Fit(NamedTuple):
+class _FitWithWarnings(NamedTuple):
     estimator: BaseEstimator
     warned: list[warnings.WarningMessage]
 

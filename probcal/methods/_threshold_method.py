@@ -13,7 +13,7 @@ from probcal._validation import available_if, count_rows, take_rows
 from probcal.methods._base import ProbabilityMethod, renamed_attribute
 from probcal.methods._fitting import drawn_seed, refuse_frozen, warn_of_class_weight
 from probcal.methods._multiclass import Multiclass, combine_problems, one_against_rest_problems, pair_in_errors
-from probcal.methods._probes import Train, make_probes
+from probcal.methods._probes import TrainAtThreshold, make_probes
 from probcal.methods.refinement import ThresholdClassifiers, ThresholdLoss, fit_on_grid, refine_thresholds
 from probcal.methods.vote_contradictions import Monotonicity, crossings, monotonicity
 
@@ -43,7 +43,7 @@ class ThresholdMethod(ProbabilityMethod):
 
     def _training(
         self, X: Any, labels: np.ndarray, classes: np.ndarray, weights: np.ndarray | None, stream: tuple[int, ...]
-    ) -> Train:
+    ) -> TrainAtThreshold:
         raise NotImplementedError
 
     def _threshold_loss(self) -> ThresholdLoss:
@@ -54,16 +54,16 @@ class ThresholdMethod(ProbabilityMethod):
         return None
 
     def _fit_thresholds(
-        self, X: Any, y: Any, sample_weight: Any, frequency_weights: bool, X_counted: Any = None
+        self, X: Any, y: Any, sample_weight: Any, frequency_weights: bool, interval_X: Any = None
     ) -> None:
-        """Fit the classifiers. ``X_counted``: rows that weigh the intervals instead of the training rows."""
+        """Fit the classifiers. ``interval_X``: rows that weigh the intervals instead of the training rows."""
         refuse_frozen(self.estimator)
         X, labels, weights = self._begin(X, y, sample_weight, frequency_weights)
         warn_of_class_weight(self)
-        if X_counted is None:
-            counted = np.ones(len(labels)) if weights is None else weights
+        if interval_X is None:
+            interval_weights = np.ones(len(labels)) if weights is None else weights
         else:
-            counted = np.ones(count_rows(X_counted))
+            interval_weights = np.ones(count_rows(interval_X))
         seed = drawn_seed(self.random_state)
         problems = self._problems(labels)
         self.threshold_models_: list[ThresholdClassifiers] = []
@@ -75,8 +75,8 @@ class ThresholdMethod(ProbabilityMethod):
                 if rows is not None:
                     problem_X, problem_weights = take_rows(X, rows), None if weights is None else weights[rows]
                 train = self._training(problem_X, problem_labels, classes, problem_weights, stream)
-                weighing_X = problem_X if X_counted is None else X_counted
-                self.threshold_models_.append(self._fit_problem(train, weighing_X, counted, classes))
+                rows_in_intervals = problem_X if interval_X is None else interval_X
+                self.threshold_models_.append(self._fit_problem(train, rows_in_intervals, interval_weights, classes))
         if len(problems) == 1:
             (model,) = self.threshold_models_
             self.thresholds_, self.estimators_, self.order_ = model.thresholds, model.classifiers, model.order
@@ -87,14 +87,14 @@ class ThresholdMethod(ProbabilityMethod):
         return [(None, problem_labels, classes) for problem_labels, classes in problems]
 
     def _fit_problem(
-        self, train: Train, weighing_X: Any, counted: np.ndarray, classes: np.ndarray
+        self, train: TrainAtThreshold, interval_X: Any, interval_weights: np.ndarray, classes: np.ndarray
     ) -> ThresholdClassifiers:
         grid = self._grid()
-        probes = make_probes(self.estimator, train, weighing_X, classes, self.n_jobs, shortcuts=self.shortcuts)
+        probes = make_probes(self.estimator, train, interval_X, classes, self.n_jobs, shortcuts=self.shortcuts)
         with closing(probes):
             if grid is not None:
                 return fit_on_grid(probes, grid, self._threshold_loss())
-            return refine_thresholds(probes, self.n_probes, self._threshold_loss(), counted)
+            return refine_thresholds(probes, self.n_probes, self._threshold_loss(), interval_weights)
 
     probings_ = renamed_attribute("probings_", "threshold_models_")
     estimates_ = renamed_attribute("estimates_", "probabilities_")

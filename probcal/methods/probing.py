@@ -21,7 +21,7 @@ from probcal._validation import CLIP, COUNT, FLAG, Constraint
 from probcal.fast_paths.fast_path import FastPath
 from probcal.methods._fitting import fit_on_sample, fit_weighted, fresh_copy, sampler, takes_weights
 from probcal.methods._multiclass import Multiclass
-from probcal.methods._probes import Train
+from probcal.methods._probes import TrainAtThreshold
 from probcal.methods._threshold_method import ThresholdMethod
 from probcal.methods.refinement import Loss, Refinement, ThresholdLoss, even_thresholds
 
@@ -385,7 +385,7 @@ class ProbingClassifier(ThresholdMethod):
 
     def _training(
         self, X: Any, labels: np.ndarray, classes: np.ndarray, weights: np.ndarray | None, stream: tuple[int, ...]
-    ) -> Train:
+    ) -> TrainAtThreshold:
         return WeightedTraining(
             self.estimator, X, labels, classes, weights, chosen_weighting(self), self.total_weight, self.n_samples,
             stream,

@@ -227,7 +227,7 @@ def refine_thresholds(
             break
         threshold = intervals[best].p
         probes.fit_ahead(_expected_steps(intervals, counts, threshold_loss, n_probes - step))
-        probe, positive_rows = probes.take(threshold)
+        probe, positive_rows = probes.fit_and_predict(threshold)
         intervals[best : best + 1] = threshold_loss.split(intervals[best])
         fitted.insert(best, probe)
         chosen.append(threshold)
@@ -272,7 +272,7 @@ def fit_on_grid(probes: Probes, thresholds: np.ndarray, threshold_loss: Threshol
     chosen, fitted = edges[1:-1], []
     for index, p in enumerate(chosen):
         probes.fit_ahead(Step(later, guessed=False) for later in chosen[index:])
-        fitted.append(probes.take(p)[0])
+        fitted.append(probes.fit_and_predict(p)[0])
     return _threshold_classifiers(probes, intervals, fitted, chosen, threshold_loss)
 
 

@@ -148,7 +148,7 @@ METHOD_NAMES.add(METHODS, OLD_NAMES)
 known_methods = METHOD_NAMES.known
 """Return all methods with a short name, those of plugins too."""
 
-_WITHOUT_SHORT_NAME = {
+_OTHER_PUBLIC_CLASSES = {
     "probcal.methods.direct.RescaledClassifier": "scores",
     "probcal.methods.calibrators.sigmoid.SigmoidCalibrator": "maps",
     "probcal.methods.calibrators.isotonic.IsotonicCalibrator": "maps",
@@ -172,7 +172,7 @@ _WITHOUT_SHORT_NAME = {
     "probcal.protection.jumpers.SimpleJumper": "",
     "probcal.protection.jumpers.CompositeJumper": "",
 }
-FAMILIES = {**{one.path: one.family for one in METHODS.values()}, **_WITHOUT_SHORT_NAME}
+FAMILIES = {**{one.path: one.family for one in METHODS.values()}, **_OTHER_PUBLIC_CLASSES}
 """Path of a public class -> its section of the reference. PrefitClassifier and Jumpers are on other pages."""
 PUBLIC_CLASSES = {name: module for module, _, name in (path.rpartition(".") for path in FAMILIES)}
 """Class that ``probcal`` offers -> its module."""

@@ -10,7 +10,7 @@ import numpy as np
 from probcal._validation import CLIP, COUNT, Constraint
 from probcal.methods._fitting import fit_on_sample, fresh_copy
 from probcal.methods._multiclass import Multiclass
-from probcal.methods._probes import Train
+from probcal.methods._probes import TrainAtThreshold
 from probcal.methods._threshold_method import ThresholdMethod
 from probcal.methods.probing import random_stream
 from probcal.methods.refinement import Loss, ThresholdLoss, even_thresholds
@@ -157,7 +157,7 @@ class RelabelingClassifier(ThresholdMethod):
 
     def _training(
         self, X: Any, labels: np.ndarray, classes: np.ndarray, weights: np.ndarray | None, stream: tuple[int, ...]
-    ) -> Train:
+    ) -> TrainAtThreshold:
         return _RelabeledTraining(self.estimator, X, labels, classes, self._weights_for_learner(weights), stream)
 
 

@@ -35,7 +35,7 @@ from probcal._learner_output import last_step
 from probcal._validation import FLAG, Constraint, Rule, take_rows
 from probcal.methods._fitting import fit_weighted, fresh_copy
 from probcal.methods._multiclass import class_pairs, combine_problems, couple_pairs
-from probcal.methods._probes import Train
+from probcal.methods._probes import TrainAtThreshold
 from probcal.methods._threshold_method import ThresholdMethod, TwoClasses
 from probcal.methods.iso_probability import Lines, iso_probability, rows_by_class, score_against_probability
 from probcal.methods.probing import WeightedTraining, Weighting, check_weights_accepted, chosen_weighting
@@ -340,7 +340,7 @@ class WeightSweepClassifier(ThresholdMethod):
 
     def _training(
         self, X: Any, labels: np.ndarray, classes: np.ndarray, weights: np.ndarray | None, stream: tuple[int, ...]
-    ) -> Train:
+    ) -> TrainAtThreshold:
         if self.rows == "support_vectors":
             support = support_vectors(self.estimator, X, labels, weights, stream)
             X, labels = take_rows(X, support), labels[support]
