@@ -15,6 +15,7 @@ from probcal.measure.maps import new_map
 from probcal.measure.measurement import MeasuredSection, default_draws, measure_sections
 from probcal.measure.prediction_file import FilePredictions, PredictionsRequest, calibrated_names, read_predictions
 from probcal.measure.text import Measurement, csv_text_of, text_lines, value_lines
+from probcal.metrics.costs import Costs
 
 if TYPE_CHECKING:
     from probcal.measure.many_files import Mapper
@@ -41,6 +42,8 @@ class MeasureOptions:
     """Applies a function to each file and returns the values in their order, such as on a cluster. None: one by one."""
     export: Path | None = None
     """Where the map of all rows is written."""
+    costs: Costs | None = None
+    """What wrong decisions cost, for two classes."""
 
 
 def measure(
@@ -55,6 +58,11 @@ def measure(
     """
     _refuse_options(options)
     predictions = _read(request, options)
+    if options.costs is not None and not predictions.is_binary:
+        raise ProbcalError(
+            f"--cost is for two classes, and these are {len(predictions.classes)}; give one --probability column and "
+            "its label with --positive, or leave out --cost"
+        )
     draws = default_draws(predictions) if options.draws is None else options.draws
     calibrated, full_fit = None, None
     if options.map is not None:
@@ -65,14 +73,14 @@ def measure(
 
     def show_values(sections: list[MeasuredSection]) -> None:
         assert print_early is not None
-        for line in value_lines(Measurement(predictions, sections, options.map, draws, options.seed)):
+        for line in value_lines(Measurement(predictions, sections, options.map, draws, options.seed, options.costs)):
             print_early(line)
 
     is_slow = print_early is not None and draws > 0 and predictions.n_rows >= _MANY_ROWS
     sections = measure_sections(
-        predictions, calibrated, draws, options.seed, show_values if is_slow else None, progress
+        predictions, calibrated, draws, options.seed, show_values if is_slow else None, progress, options.costs
     )
-    measurement = Measurement(predictions, sections, options.map, draws, options.seed)
+    measurement = Measurement(predictions, sections, options.map, draws, options.seed, options.costs)
     if options.report is not None:
         from probcal.measure.measured_page import page  # draws, which takes a second to import
 
