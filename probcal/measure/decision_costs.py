@@ -97,7 +97,7 @@ def _base_rate(data: Prediction) -> float:
 
 def _cost_of_rows(data: Prediction, costs: Costs) -> Floats:
     y, is_decided = data.rows.y, data.rows.p >= costs.threshold
-    return np.where(is_decided, costs.false_positive * (1 - y), costs.false_negative * y)
+    return np.asarray(np.where(is_decided, costs.false_positive * (1 - y), costs.false_negative * y), np.float64)
 
 
 def _at_threshold(data: Prediction, costs: Costs) -> float:
