@@ -120,7 +120,7 @@ def _costs_of_cuts(positive: Floats, negative: Floats, costs: Costs) -> Floats:
     """
     sums = np.zeros((len(positive), positive.shape[1] + 1))
     np.cumsum(costs.false_negative * positive - costs.false_positive * negative, axis=1, out=sums[:, 1:])
-    return costs.false_positive * negative.sum(axis=1, keepdims=True) + sums
+    return np.asarray(costs.false_positive * negative.sum(axis=1, keepdims=True) + sums)
 
 
 def _first_lowest(of_cuts: Floats, costs: Costs) -> npt.NDArray[np.intp]:

@@ -333,11 +333,15 @@ class ReliabilityDisplay:
         colour = self.line_.get_color()
         self.curve_line_ = self.bars_ = self.band_ = None
         if self.curve.isotonic:
-            self.curve_line_ = ax.plot(*self.curve.isotonic, color=colour, linewidth=1.2)[0]
+            self.curve_line_ = ax.plot(*map(self._drawn, self.curve.isotonic), color=colour, linewidth=1.2)[0]
         if bars := self.curve.bars:
-            self.bars_ = ax.vlines(bars.p, bars.low, bars.high, color=colour, linewidth=1, alpha=0.6)
+            self.bars_ = ax.vlines(
+                *map(self._drawn, (bars.p, bars.low, bars.high)), color=colour, linewidth=1, alpha=0.6
+            )
         if band := self.curve.band:
-            self.band_ = ax.fill_between(band.p, band.low, band.high, color=colour, alpha=0.15, linewidth=0)
+            self.band_ = ax.fill_between(
+                *map(self._drawn, (band.p, band.low, band.high)), color=colour, alpha=0.15, linewidth=0
+            )
         self.histogram_ = self._draw_histogram(ax, colour) if histogram else None
         positive = positive_class_text(self.pos_label)
         ax.set(xlabel=f"Predicted probability{positive}", ylabel=f"Observed frequency{positive}")
@@ -349,6 +353,10 @@ class ReliabilityDisplay:
         bottom = min(_STRIP[0] if histogram else -0.02, ax.get_ylim()[0])
         ax.set(xlim=(-0.02, 1.02), ylim=(bottom, 1.02), yticks=[0, 0.2, 0.4, 0.6, 0.8, 1], aspect="equal")
         return self._with_legend(ax)
+
+    def _drawn(self, values: Any) -> Any:
+        """Return where lines and areas are drawn: on logit axes beyond the ends, but not infinitely far."""
+        return np.clip(values, LEAST_SHOWN / 10, 1 - LEAST_SHOWN / 10) if self.scale == "logit" else values
 
     def _with_legend(self, ax: Axes) -> ReliabilityDisplay:
         if ax.get_legend_handles_labels()[1]:
@@ -380,7 +388,12 @@ class ReliabilityDisplay:
         for end, place, marker in ((0, _FLOOR, "v"), (1, 1, "^")):
             at_end = self.prob_pred[self.prob_true == end]
             if len(at_end):
-                style = {"marker": marker, "linestyle": "none", "markersize": 5, "color": self.line_.get_color()}
+                style: dict[str, Any] = {
+                    "marker": marker,
+                    "linestyle": "none",
+                    "markersize": 5,
+                    "color": self.line_.get_color(),
+                }
                 transform = ax.get_xaxis_transform()
                 triangles += ax.plot(at_end, [place] * len(at_end), transform=transform, clip_on=False, **style)
         return triangles
@@ -388,12 +401,13 @@ class ReliabilityDisplay:
     def _draw_histogram(self, ax: Axes, colour: Any) -> Any:
         """Draw the histogram in the strip below the diagram, its largest bin as high as the strip."""
         share = self.curve.counts / self.curve.counts.max()
+        where: dict[str, Any] = {}
         if self.scale == "logit":
             # in shares of the height of the axes, because the next display may move the ends of the scale
             base, where = 0.0, {"transform": ax.get_xaxis_transform()}
             tops = base + share * (_STRIP[1] - _STRIP[0]) / (1 - _STRIP[0])
         else:
-            base, where = _STRIP[0], {}
+            base = _STRIP[0]
             tops = base + (_STRIP[1] - _STRIP[0]) * share
         ax.stairs(tops, self.curve.edges, baseline=base, color=colour, alpha=0.2, fill=True, **where)
         return ax.stairs(tops, self.curve.edges, baseline=base, color=colour, linewidth=0.8, **where)

@@ -68,6 +68,17 @@ def test_frequencies_of_zero_and_one_are_triangles_at_the_ends():
     assert triangle == pytest.approx(bottom, abs=0.5) and triangle > box.y0
 
 
+def test_bars_from_zero_reach_the_lower_end():
+    y, p = rare()
+    y[p < 0.001] = 0
+    display = ReliabilityDisplay.from_predictions(y, p, scale="logit", **QUICK)
+    assert (display.curve.bars.low == 0).any()
+    low = display.ax_.get_xlim()[0]
+    for lower, bar in zip(display.curve.bars.low, display.bars_.get_segments(), strict=True):
+        assert 0 < bar[:, 1].min() < low if lower == 0 else bar[:, 1].min() == lower
+    assert (display.band_.get_paths()[0].vertices > 0).all()
+
+
 def test_predictions_of_zero_and_one_are_drawn():
     y, p = rare()
     p[:5], p[-5:] = 0, 1
