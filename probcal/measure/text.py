@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -187,7 +188,8 @@ def _cells(interval: Interval, quantity: Quantity) -> list[str]:
 
 def _shown(value: float, quantity: Quantity) -> str:
     is_tiny = quantity.is_small and 0 < abs(value) < _LEAST_SHOWN
-    return f"{value:.1e}" if is_tiny else number(value, quantity.decimals)
+    # -2.9e-4 and not -2.9e-04, because the tables are for 80 columns
+    return re.sub("e-0", "e-", f"{value:.1e}") if is_tiny else number(value, quantity.decimals)
 
 
 def _change(line: Line) -> str:

@@ -110,6 +110,15 @@ def test_all_forms_show_the_costs_of_each_group(tmp_path, monkeypatch):
     assert len(re.findall(",beta,cost,", table)) == 3
 
 
+def test_small_costs_are_shown_in_powers_of_ten(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    written(two_classes(), tmp_path / "a.csv")
+    text = probcal("measure", "a.csv", *CALL, "--cost", "1e-6:2e-5", "-c", "beta").stdout
+    assert re.search(r"^always negative +\d\.\de-[56] +\d\.\de-[56] to", text, re.MULTILINE)
+    assert re.search(r"^cost .* [-+]\d\.\de-\d[* ]?$", text, re.MULTILINE)
+    assert max(map(len, text.splitlines())) <= 80
+
+
 @pytest.mark.parametrize("cost", ["1", "0:1", "a:b", "1:inf"])
 def test_unusable_costs_are_refused(tmp_path, monkeypatch, cost):
     monkeypatch.chdir(tmp_path)
