@@ -53,6 +53,18 @@ if TYPE_CHECKING:
     shell_complete=complete.maps,
     help=f"Calibrate with a map: {', '.join(sorted(map_paths()))}.",
 )
+@click.option(
+    "--base-rate",
+    multiple=True,
+    metavar="RATE",
+    help="With --calibrate prior: share of the positive label where the probabilities will be used, or label=share "
+    "for each class.",
+)
+@click.option(
+    "--cost",
+    metavar="FP:FN",
+    help="Measure decisions, too, by the cost of false positives and false negatives, such as 1:200.",
+)
 @click.option("--decimal", type=click.Choice([".", ","]), help="Decimal mark of the file (default: inferred).")
 @click.option("--label", multiple=True, metavar="WORD", help="This word, such as NA, is a label; may be repeated.")
 @click.option(
@@ -94,6 +106,8 @@ def measure(
     weight: str | None,
     groups: tuple[str, ...],
     map_: str | None,
+    base_rate: tuple[str, ...],
+    cost: str | None,
     decimal: Mark | None,
     label: tuple[str, ...],
     draws: int | None,
@@ -115,12 +129,16 @@ def measure(
     after.
     """
     from probcal.measure.measure import MeasureOptions, measure
+    from probcal.metrics.costs import read_costs
     from probcal.reading.prediction_file import PredictionsRequest
 
     request = PredictionsRequest(table, probability, target, positive, weight, groups, decimal, label)
     refuse_clusters({"--workers": workers, "--scheduler": scheduler})
     map_files = partial(_map_on_dask, scheduler, workers) if scheduler or workers else _map_here
-    options = MeasureOptions(map_, draws, seed, output, report, force, format_ == "csv", map_files, export)
+    costs = None if cost is None else read_costs(cost)
+    options = MeasureOptions(
+        map_, draws, seed, output, report, force, format_ == "csv", map_files, export, costs, base_rate
+    )
     on_terminal = sys.stderr.isatty()
     measure(request, options, click.echo, _print_early if on_terminal else None, progress_bar("tables"))
     if report is not None:

@@ -118,13 +118,14 @@ def try_(
     -l takes logistic, nb, tree, svm, forest and boosting, and the names of probcal list learners. -m takes the names of
     probcal list methods.
     """
-    from probcal.try_table.measures import LOSS, measure_named, read_costs
+    from probcal.metrics.costs import read_costs
+    from probcal.try_table.measures import LOSS, cost_measure, measure_named
     from probcal.try_table.preparation import TableRequest
     from probcal.try_table.trial import TrialOptions, try_table
 
     if metric and cost:
         raise ProbcalError("--metric and --cost: both name what ranks; give one of them")
-    measure = read_costs(cost).measure if cost else measure_named(metric or LOSS.name)
+    measure = cost_measure(read_costs(cost)) if cost else measure_named(metric or LOSS.name)
     request = TableRequest(
         table, target, positive, category, number, drop, rows, seed, decimal, label, group=group, time=time
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ FOLDS = 5
 Floats = npt.NDArray[np.float64]
 
 
-def cross_fit(name: str, predictions: FilePredictions, seed: int) -> Floats:
+def cross_fit(name: str, predictions: FilePredictions, seed: int, base_rates: Sequence[float] | None = None) -> Floats:
     """Return (n_rows, n_classes) probabilities, each from a map that was fitted without the row's own fold.
 
     ``FOLDS`` folds are stratified by class and drawn with ``seed``. Rows of weight 0 are in no fold and have NaN.
@@ -35,18 +36,22 @@ def cross_fit(name: str, predictions: FilePredictions, seed: int) -> Floats:
     calibrated = np.full((predictions.n_rows, len(predictions.classes)), np.nan)
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
     for train, test in folds.split(rows, predictions.y[rows]):
-        calibrated[rows[test]] = _fit_map(name, predictions, rows[train]).predict_proba(predictions.p[rows[test]])
+        calibrated[rows[test]] = _fit_map(name, predictions, rows[train], base_rates).predict_proba(
+            predictions.p[rows[test]]
+        )
     return calibrated
 
 
-def fit_all_rows(name: str, predictions: FilePredictions) -> Any:
-    """Return a map that is fitted on all rows."""
-    return _fit_map(name, predictions, np.arange(predictions.n_rows))
+def fit_all_rows(name: str, predictions: FilePredictions, base_rates: Sequence[float] | None = None) -> Any:
+    """Return a map that is fitted on all rows. ``base_rates`` of the classes are for the map ``prior`` alone."""
+    return _fit_map(name, predictions, np.arange(predictions.n_rows), base_rates)
 
 
-def _fit_map(name: str, predictions: FilePredictions, rows: npt.NDArray[np.intp]) -> Any:
+def _fit_map(
+    name: str, predictions: FilePredictions, rows: npt.NDArray[np.intp], base_rates: Sequence[float] | None
+) -> Any:
     weight = predictions.weight[rows] if predictions.has_weights else None
     try:
-        return new_map(name).fit(predictions.p[rows], predictions.y[rows], sample_weight=weight)
+        return new_map(name, base_rates).fit(predictions.p[rows], predictions.y[rows], sample_weight=weight)
     except ValueError as error:
         raise DataError(f"--calibrate {name}: {error}") from None

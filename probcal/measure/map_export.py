@@ -18,6 +18,7 @@ from probcal import __version__
 from probcal._io import data_text
 from probcal.deploy.map_files import column_names, read_map, write_output
 from probcal.errors import DataError
+from probcal.measure.base_rate import weighting_text
 from probcal.measure.maps import map_paths
 from probcal.measure.measurement import Interval, MeasuredSection
 from probcal.methods.calibrators.map_file import map_to_json
@@ -30,12 +31,21 @@ from probcal.reading.text_column import is_text
 _PACKAGES = ("numpy", "scipy", "scikit-learn")
 
 
-def exported_map(calibrator: Any, predictions: FilePredictions, section: MeasuredSection, name: str, seed: int) -> str:
+def exported_map(
+    calibrator: Any, predictions: FilePredictions, section: MeasuredSection, name: str, seed: int,
+    base_rates: Sequence[float] | None = None,
+) -> str:  # fmt: skip
     """Return the map as JSON, with an audit record: the data, and the metrics of ``section`` before and after.
 
     The metrics after are those of maps of the other folds, so no row was judged by a map that saw it. The map in the
-    file is fitted on all rows.
+    file is fitted on all rows. ``base_rates`` of the classes are those that the rows of ``section`` are weighted to.
     """
+    weighting: dict[str, Any] = {}
+    if base_rates is not None:
+        weighting = {
+            "base_rates": dict(zip(predictions.classes, base_rates, strict=True)),
+            "weighting": weighting_text(predictions, base_rates),
+        }
     audit = {
         "data": predictions.table.origin_name,
         "sha256": predictions.table.digest,
@@ -44,6 +54,7 @@ def exported_map(calibrator: Any, predictions: FilePredictions, section: Measure
         "probability": [*predictions.columns],
         "shares": {label: float(share) for label, share in predictions.shares().items()},
         "map": name,
+        **weighting,
         "judged_by": f"maps fitted on the other 4 of 5 stratified folds, seed {seed}; 95 % bootstrap intervals",
         "metrics": {
             line.quantity.name: {"before": _numbers(line.before), "after": _numbers(line.after)}

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
 from probcal.errors import ProbcalError, did_you_mean
 from probcal.methods.registry import FAMILIES, METHODS
 
-# It changes nothing unless the true base rate is given.
-_UNADJUSTED_MAP = "prior"
+PRIOR = "prior"
+"""The map that needs a base rate. Without one it changes nothing."""
 
 
 def map_paths() -> dict[str, str]:
@@ -22,17 +23,38 @@ def map_paths() -> dict[str, str]:
     paths = {}
     for name, method in METHODS.items():
         for path in maps:
-            if name != _UNADJUSTED_MAP and method.path.startswith(path.removesuffix("Calibrator")):
+            if method.path.startswith(path.removesuffix("Calibrator")):
                 paths[name] = path
     return paths
 
 
-def new_map(name: str) -> Any:
-    """Return an unfitted map with its default parameters. Raise ProbcalError for an unknown name."""
+def new_map(name: str, base_rates: Sequence[float] | None = None) -> Any:
+    """Return an unfitted map with its default parameters. Raise ProbcalError for an unknown name.
+
+    ``base_rates`` of the classes 0, 1, ... are for the map ``prior`` alone, which needs them.
+    """
     paths = map_paths()
     if name not in paths:
-        advice = "; it needs the true base rate, so use PriorCalibrator in Python" if name == _UNADJUSTED_MAP else ""
-        hint = advice or did_you_mean(name, paths)
+        hint = did_you_mean(name, paths)
         raise ProbcalError(f'--calibrate: there is no map "{name}"{hint} (there are: {", ".join(sorted(paths))})')
     module, _, class_name = paths[name].rpartition(".")
-    return getattr(import_module(module), class_name)()
+    map_class = getattr(import_module(module), class_name)
+    if base_rates is None:
+        return map_class()
+    return map_class(base_rates[1] if len(base_rates) == 2 else dict(enumerate(base_rates)))
+
+
+def refuse_map(name: str | None, has_base_rate: bool) -> None:
+    """Raise ProbcalError for an unknown map, for ``prior`` without a base rate, and for a base rate of another map."""
+    if name is not None:
+        new_map(name)
+    if name == PRIOR and not has_base_rate:
+        raise ProbcalError(
+            "--calibrate prior: it needs the base rate where the probabilities will be used; name it with --base-rate, "
+            "such as --base-rate .002, or --base-rate a=.2 --base-rate b=.5 --base-rate c=.3 for several classes"
+        )
+    if has_base_rate and name != PRIOR:
+        raise ProbcalError(
+            f"--base-rate is for --calibrate {PRIOR} only; "
+            + (f"write --calibrate {PRIOR}" if name is None else f"leave it out with {name}")
+        )

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from probcal._io import data_text, write_atomic
 from probcal.errors import ProbcalError
+from probcal.measure.base_rate import read_base_rates, weighted_to, weighting_text
 from probcal.measure.cross_fitting import cross_fit, fit_all_rows
-from probcal.measure.maps import new_map
+from probcal.measure.maps import refuse_map
 from probcal.measure.measurement import MeasuredSection, default_draws, measure_sections
 from probcal.measure.text import Measurement, csv_text_of, text_lines, value_lines
+from probcal.metrics.costs import Costs
 from probcal.reading.file_columns import Floats, texts_of
 from probcal.reading.prediction_file import FilePredictions, PredictionsRequest, calibrated_names, read_predictions
 
@@ -41,6 +43,10 @@ class MeasureOptions:
     """Applies a function to each file and returns the values in their order, such as on a cluster. None: one by one."""
     export: Path | None = None
     """Where the map of all rows is written."""
+    costs: Costs | None = None
+    """What wrong decisions cost, for two classes."""
+    base_rate: tuple[str, ...] = ()
+    """What ``--base-rate`` names: a number, or a ``label=rate`` for each class."""
 
 
 def measure(
@@ -55,24 +61,34 @@ def measure(
     """
     _refuse_options(options)
     predictions = _read(request, options)
+    if options.costs is not None and not predictions.is_binary:
+        raise ProbcalError(
+            f"--cost is for two classes, and these are {len(predictions.classes)}; give one --probability column and "
+            "its label with --positive, or leave out --cost"
+        )
+    base_rates = read_base_rates(options.base_rate, predictions.classes) if options.base_rate else None
     draws = default_draws(predictions) if options.draws is None else options.draws
     calibrated, full_fit = None, None
     if options.map is not None:
         if options.output is not None:
             calibrated_names(predictions.table, predictions.columns, options.map, "-o: the table")
-        calibrated = cross_fit(options.map, predictions, options.seed)
-        full_fit = fit_all_rows(options.map, predictions)
+        calibrated = cross_fit(options.map, predictions, options.seed, base_rates)
+        full_fit = fit_all_rows(options.map, predictions, base_rates)
+    measured = predictions
+    if base_rates is not None:
+        measured = weighted_to(predictions, base_rates)
+        predictions = replace(predictions, notes=[*predictions.notes, weighting_text(predictions, base_rates)])
 
     def show_values(sections: list[MeasuredSection]) -> None:
         assert print_early is not None
-        for line in value_lines(Measurement(predictions, sections, options.map, draws, options.seed)):
+        for line in value_lines(Measurement(predictions, sections, options.map, draws, options.seed, options.costs)):
             print_early(line)
 
     is_slow = print_early is not None and draws > 0 and predictions.n_rows >= _MANY_ROWS
     sections = measure_sections(
-        predictions, calibrated, draws, options.seed, show_values if is_slow else None, progress
+        measured, calibrated, draws, options.seed, show_values if is_slow else None, progress, options.costs
     )
-    measurement = Measurement(predictions, sections, options.map, draws, options.seed)
+    measurement = Measurement(predictions, sections, options.map, draws, options.seed, options.costs)
     if options.report is not None:
         from probcal.measure.measured_page import page  # draws, which takes a second to import
 
@@ -83,7 +99,9 @@ def measure(
         from probcal.measure.map_export import exported_map
 
         _write_file(
-            "--export", options.export, exported_map(full_fit, predictions, sections[0], options.map, options.seed)
+            "--export",
+            options.export,
+            exported_map(full_fit, predictions, sections[0], options.map, options.seed, base_rates),
         )
     for line in [csv_text_of(measurement)] if options.csv else text_lines(measurement):
         print_line(line)
@@ -115,8 +133,7 @@ def _refuse_options(options: MeasureOptions) -> None:
             f"--draws {options.draws}: an interval needs at least {FEWEST_ASKED_DRAWS} draws; 0 gives intervals in"
             " closed form, where a metric has one"
         )
-    if options.map is not None:
-        new_map(options.map)
+    refuse_map(options.map, bool(options.base_rate))
     if options.output is not None:
         if options.map is None:
             raise ProbcalError("-o writes calibrated probabilities; name a map with --calibrate, such as beta")

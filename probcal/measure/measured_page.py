@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 # Number of rows in all resamples of a diagram, which takes some seconds.
 _MOST_RESAMPLED_ROWS = 20_000_000
+# Base rate below which, or above 1 less which, a diagram has logit axes.
+_RARE = 0.02
 
 
 @dataclass(frozen=True)
@@ -76,15 +78,23 @@ def reliability_figure(predictions: FilePredictions, section: MeasuredSection, m
     bands = "confidence" if has_bands else None
     figure = titled_figure(printable(section.name, 40), 4.2, 4.2)
     axes = figure.add_subplot()
+    scale = "logit" if predictions.is_binary and _is_rare(section) else "linear"
     for number, (name, p) in enumerate(stages.items()):
         ReliabilityDisplay.from_predictions(
             *_binary_predictions(section.y, p), sample_weight=section.weight, bands=bands, name=name, ax=axes,
             n_resamples=min(200, max(40, _MOST_RESAMPLED_ROWS // len(section.y))), color=COLOURS[number],
+            scale=scale,
         )  # fmt: skip
     suffix = "" if predictions.is_binary else " of the likeliest class"
     axes.set_xlabel(f"Predicted probability{suffix}")
     axes.spines[["top", "right"]].set_visible(False)
     return figure
+
+
+def _is_rare(section: MeasuredSection) -> bool:
+    """Return whether one of two classes has less than ``_RARE`` of the weight."""
+    share = float(np.average(section.y == 1, weights=section.weight))
+    return min(share, 1 - share) < _RARE
 
 
 def _binary_predictions(y: npt.NDArray[np.int64], p: Floats) -> tuple[npt.NDArray[np.int64], Floats]:

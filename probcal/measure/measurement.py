@@ -12,9 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from probcal.data.text_values import sort_labels
+from probcal.measure.decision_costs import cost_quantities
 from probcal.measure.few_rows import RowSupport, row_support
+from probcal.measure.quantity import Quantity
 from probcal.measure.summary import Cells, SummarisedPredictions
 from probcal.metrics.closed_forms import auc_interval, brier_interval, log_loss_interval, mean_interval, share_interval
+from probcal.metrics.costs import Costs
 from probcal.metrics.drawn_rows import Blocks, DrawnRows
 from probcal.metrics.metric import Metric, Prediction
 from probcal.metrics.registry import ASKED_METRICS, METRICS, metric_named
@@ -38,48 +41,13 @@ FEW_DRAWS = 200
 """Most draws of the metrics that an experiment must ask for. Loess curves take a hundred times as long as an AUC."""
 # A p-value is not an estimate of anything. It holds for probabilities that the labels of these rows did not make.
 _P_VALUES = ("c_emp_p",)
-# Losses, which cross-fitting measures without bias, since they are means over rows. Together the maps of all folds saw
-# every label, which makes the sum of y - p over all folds nearly 0, and every calibration error smaller than on new
-# rows. The AUC compares rows of different maps, which makes it a little too small.
-_LOSSES = ("cxe", "rms", "brier")
 
 
-@dataclass(frozen=True)
-class Quantity:
-    """Describe a line of the table: a metric of the registry in the form that it is shown in."""
+def quantities(two_classes: bool, costs: Costs | None = None) -> list[Quantity]:
+    """Return the lines of the table. Each metric of the registry is one, and needs no entry here.
 
-    name: str
-    """Its name in CSV files, such as ``log_loss_bits``."""
-    label: str
-    value: Callable[[Prediction], float]
-    metric: Metric
-    drawn: Callable[[DrawnRows], Floats] | None = None
-    """Function of many draws of two classes, as ``Metric.drawn``."""
-    has_calibration: bool = True
-    """Whether it is shown for the calibrated probabilities, too."""
-    has_interval: bool = True
-    """Whether it has an interval."""
-    closed_form: Callable[[Prediction], tuple[float, float]] | None = None
-    """Function of the rows that returns the interval without any draw."""
-
-    @property
-    def decimals(self) -> int:
-        """Return how many digits the tables show after the point: three for slopes, which may have a sign."""
-        return 3 if self.metric.least < 0 else 4
-
-    @property
-    def is_fast(self) -> bool:
-        """Return whether all draws are measured, and not only ``FEW_DRAWS``."""
-        return self.metric.measured == "always"
-
-    @property
-    def is_tested(self) -> bool:
-        """Return whether the interval of a change says that calibration helps."""
-        return self.metric.name in _LOSSES
-
-
-def quantities(two_classes: bool) -> list[Quantity]:
-    """Return the lines of the table. Each metric of the registry is one, and needs no entry here."""
+    ``costs`` of two classes add those on decisions.
+    """
     base = metric_named("frequency")
     lines = []
     if two_classes:
@@ -94,6 +62,7 @@ def quantities(two_classes: bool) -> list[Quantity]:
                 closed_form=lambda data: mean_interval(data.rows, data.rows.p, LEVEL),
             ),
         ]  # fmt: skip
+        lines += [] if costs is None else cost_quantities(costs, LEVEL)
     for name in (*METRICS, *ASKED_METRICS):
         metric = metric_named(name)
         has_value = metric.value is not None and not metric.of_the_truth and name not in (*_SUMS, *_EXPERIMENT_METRICS)
@@ -188,14 +157,16 @@ class MeasuredSection:
 def measure_sections(
     predictions: FilePredictions, calibrated: Floats | None, draws: int, seed: int,
     show_values: Callable[[list[MeasuredSection]], None] | None = None,
-    progress: Callable[[list[_Part]], Iterable[_Part]] = iter,
+    progress: Callable[[list[_Part]], Iterable[_Part]] = iter, costs: Costs | None = None,
 ) -> list[MeasuredSection]:  # fmt: skip
     """Measure all rows, then each group. ``calibrated``, (n_rows, n_classes), is measured beside if it is not None.
+
+    ``costs`` of wrong decisions, for two classes only, add lines on decisions.
 
     ``show_values`` gets the sections before they have intervals, which take most of the time. ``progress`` wraps the
     list of parts of the table while their intervals are drawn.
     """
-    table_quantities = quantities(predictions.is_binary)
+    table_quantities = quantities(predictions.is_binary, costs)
     if isinstance(predictions, SummarisedPredictions):
         parts = [_Part.of_cells(*part, predictions.classes, table_quantities) for part in _cells_of(predictions)]
     else:
@@ -383,7 +354,8 @@ def _bootstrap_values(
     single = [place for place, quantity in enumerate(quantities) if quantity.has_interval and place not in drawn_of]
     with warnings.catch_warnings(action="ignore"):  # a draw may lack a class, which nobody needs to know
         if drawn_of:
-            pooled = [_PooledRows.of(y, stage, weight) for stage in stages]
+            cuts = np.unique([quantity.cut for quantity in quantities if quantity.cut is not None])
+            pooled = [_PooledRows.of(y, stage, weight, cuts) for stage in stages]
             for number, rows in enumerate(pooled):
                 itself = rows.drawn(rows.counts(weight)[None])
                 for place, drawn in drawn_of.items():
@@ -424,8 +396,8 @@ class _PooledRows:
     cells: npt.NDArray[np.intp]
 
     @classmethod
-    def of(cls, y: npt.NDArray[np.int64], p: Floats, weight: Floats) -> _PooledRows:
-        blocks, numbers = Blocks.of(y, p, weight, _MOST_BLOCKS)
+    def of(cls, y: npt.NDArray[np.int64], p: Floats, weight: Floats, cuts: Floats) -> _PooledRows:
+        blocks, numbers = Blocks.of(y, p, weight, _MOST_BLOCKS, cuts)
         return cls(blocks, numbers + len(blocks.p) * (y == 1))
 
     def counts(self, weight: Floats) -> Floats:

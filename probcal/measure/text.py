@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from probcal._io import counted, csv_text, join_first, printable, wrap_line
 from probcal.measure.few_rows import FEWEST_CLASS_ROWS, FEWEST_ROWS
 from probcal.measure.measurement import FEW_DRAWS, Interval, Line, MeasuredSection
+from probcal.measure.quantity import Quantity
 from probcal.measure.summary import SummarisedPredictions
+from probcal.metrics.costs import Costs
 from probcal.reading.prediction_file import FilePredictions
 from probcal.reading.target import class_lines
 
 _DASH = "\N{EN DASH}"
 _MOST_CLASSES = 12
+# Smaller costs and thresholds are shown in powers of ten.
+_LEAST_SHOWN = 0.001
 HEADER = ["group_column", "group", "rows", "stage", "metric", "value", "low", "high"]
 
 
@@ -27,6 +32,7 @@ class Measurement:
     map: str | None
     draws: int
     seed: int
+    costs: Costs | None = None
 
 
 def description(predictions: FilePredictions) -> Iterator[str]:
@@ -59,10 +65,9 @@ def table(section: MeasuredSection, map: str | None) -> tuple[list[str], list[li
     first = ["rows", f"{section.n_rows:,}"]
     rows = [first + [""] * (len(header) - len(first))]
     for line in section.lines:
-        decimals = line.quantity.decimals
-        rows.append([line.quantity.label, *_cells(line.before, decimals)])
+        rows.append([line.quantity.label, *_cells(line.before, line.quantity)])
         if map is not None:
-            rows[-1] += ["", "", ""] if line.after is None else [*_cells(line.after, decimals), _change(line)]
+            rows[-1] += ["", "", ""] if line.after is None else [*_cells(line.after, line.quantity), _change(line)]
     return header, rows
 
 
@@ -102,6 +107,8 @@ def findings(measurement: Measurement) -> list[str]:
     if auc and predictions.is_binary and auc.before.high < 0.5:
         label = predictions.classes[1]
         lines.append(f'The AUC is below .5. Is "{label}" the label whose probability was predicted? See --positive.')
+    if measurement.costs is not None:
+        lines.append(_cost_text(measurement.costs, section))
     lines += _missing_classes_text(measurement)
     lines += _few_rows_text(measurement)
     if measurement.map is not None and (loss := section.line("log_loss_bits")):
@@ -174,16 +181,23 @@ def _csv_rows(measurement: Measurement) -> Iterator[list[str]]:
                     yield [*first, str(stage), line.quantity.name, *numbers]
 
 
-def _cells(interval: Interval, decimals: int) -> list[str]:
-    value, low, high = (number(bound, decimals) for bound in (interval.value, interval.low, interval.high))
+def _cells(interval: Interval, quantity: Quantity) -> list[str]:
+    value, low, high = (_shown(bound, quantity) for bound in (interval.value, interval.low, interval.high))
     return [value, "" if math.isnan(interval.low) else f"{low} to {high}"]
+
+
+def _shown(value: float, quantity: Quantity) -> str:
+    is_tiny = quantity.is_small and 0 < abs(value) < _LEAST_SHOWN
+    # -2.9e-4 and not -2.9e-04, because the tables are for 80 columns
+    return re.sub("e-0", "e-", f"{value:.1e}") if is_tiny else number(value, quantity.decimals)
 
 
 def _change(line: Line) -> str:
     if line.change is None or not math.isfinite(line.change.value):
         return ""
     mark = "*" if line.quantity.is_tested and line.change.excludes_zero else " "
-    return f"{line.change.value:+.{line.quantity.decimals}f}{mark}"
+    text = _shown(line.change.value, line.quantity)
+    return f"{'' if text.startswith('-') else '+'}{text}{mark}"
 
 
 def number(value: float, decimals: int = 4) -> str:
@@ -240,6 +254,23 @@ def _few_rows_text(measurement: Measurement) -> Iterator[str]:
         yield "p(c_emp) is left out: it needs single rows, and these predictions are summarised."
     elif unknown:
         yield f"Too few rows, or too certain predictions, for p(c_emp): {join_first(unknown, 5)}."
+
+
+def _cost_text(costs: Costs, section: MeasuredSection) -> str:
+    """Return what to decide, and whether that is cheaper than the same decision for every row."""
+    cost = section.line("cost")
+    always = {one: section.line(f"cost_always_{one}") for one in ("positive", "negative")}
+    assert cost is not None
+    same = {one: line.before.value for one, line in always.items() if line is not None}
+    cheaper = min(same, key=lambda one: same[one])
+    last = cost.before if cost.after is None else cost.after
+    better = "" if last.value < same[cheaper] else ", which is no dearer than the predictions"
+    return (
+        f"To keep the cost low, {costs.advice}. Then a row costs {_shown(last.value, cost.quantity)} on average"
+        f"{'' if cost.after is None else ' after calibration'}. To decide always {cheaper} costs "
+        f"{_shown(same[cheaper], cost.quantity)}{better}. The best threshold was chosen on these rows, so it and the "
+        "lowest cost are optimistic: on new rows this threshold costs more."
+    )
 
 
 def _effect_text(map: str, loss: Line) -> str:

@@ -7,6 +7,7 @@ the registry is a function of these, and each function here computes it for all 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -45,14 +46,16 @@ class Blocks:
 
     @classmethod
     def of(
-        cls, y: npt.NDArray[np.int64], p: Floats, weight: Floats, most_blocks: int | None = None
-    ) -> tuple[Blocks, npt.NDArray[np.intp]]:
+        cls, y: npt.NDArray[np.int64], p: Floats, weight: Floats, most_blocks: int | None = None,
+        cuts: Sequence[float] | Floats = (),
+    ) -> tuple[Blocks, npt.NDArray[np.intp]]:  # fmt: skip
         """Return the blocks of rows, and the number of the block of each row, (n_rows,).
 
         ``p`` is (n_rows,), or (n_rows, 2) with a P(y = 0) that keeps the digits that 1 - P(y = 1) loses.
 
         More than ``most_blocks`` distinct predictions are pooled. Then predictions of one block lie in one of
         ``most_blocks`` bins of equal weight and in one bin of the ECE, and their log-odds differ by at most 1/32.
+        No block holds predictions on both sides of one of the rising ``cuts``, which is itself on the upper side.
         """
         p, complement = (p, 1 - p) if p.ndim == 1 else (p[:, 1], p[:, 0])
         order = np.argsort(p)
@@ -68,6 +71,7 @@ class Blocks:
                 (p > 0) * 1 + (complement == 0),  # predictions of 0 and 1 have losses of their own
                 np.searchsorted(np.arange(1, ECE_BINS) / ECE_BINS, p),
                 np.floor(reached * (most_blocks / reached[-1])),
+                np.searchsorted(cuts, p, side="right"),
             )
             is_start[1:] &= np.any([code[1:] != code[:-1] for code in codes], axis=0)
         starts = np.flatnonzero(is_start)

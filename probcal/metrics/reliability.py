@@ -15,6 +15,8 @@ from probcal.metrics.ranking import RankedRows
 Array = npt.NDArray[np.float64]
 
 HISTOGRAM_BINS = 20
+LEAST_SHOWN = 1e-6
+"""Least probability on an axis of log-odds. The largest is 1 less this."""
 # Most bins of equal weight that the curves of resamples are fitted to.
 _MOST_BLOCKS = 2000
 # Most predictions at which a band is given.
@@ -57,7 +59,7 @@ class ReliabilityCurve:
     band : Band or None
         Limits of the isotonic curve at no more than 400 predictions. None without ``isotonic`` or ``bands``.
     edges : ndarray of shape (21,)
-        Edges of the 20 bins of equal width of the histogram of the predictions.
+        Edges of the 20 bins of the histogram of the predictions. They are of equal width, or equally wide in log-odds.
     counts : ndarray of shape (20,)
         Number of rows in each bin of the histogram. With ``sample_weight``, their weight in units of the mean weight.
     """
@@ -84,6 +86,7 @@ def reliability_curve(
     sample_weight: Any = None,
     pos_label: Any = None,
     labels: Any = None,
+    scale: str = "linear",
 ) -> ReliabilityCurve:
     """Return the curves, limits and histogram of a reliability diagram.
 
@@ -122,6 +125,9 @@ def reliability_curve(
         Label of the positive class.
     labels : array-like of shape (n_classes,), default=None
         All labels in rising order, such as ``model.classes_``.
+    scale : {"linear", "logit"}, default="linear"
+        ``"linear"`` makes bins of the histogram of equal width. ``"logit"`` makes them equally wide in log-odds.
+        Predictions below 1e-6 or above 1 - 1e-6 then count as these.
 
     Returns
     -------
@@ -131,11 +137,13 @@ def reliability_curve(
     Raises
     ------
     ValueError
-        If ``strategy`` or ``bands`` is unknown, or ``level`` is outside (0, 1). Also if ``n_bins`` or ``n_resamples``
-        is no whole number of at least 1, or another argument is invalid (see ``probcal.metrics``).
+        If ``strategy``, ``bands`` or ``scale`` is unknown, or ``level`` is outside (0, 1). Also if ``n_bins`` or
+        ``n_resamples`` is no whole number of at least 1, or another argument is invalid (see ``probcal.metrics``).
     """
     if bands not in ("consistency", "confidence", None):
         raise ValueError(f'bands must be "consistency", "confidence" or None, not {bands!r}')
+    if scale not in ("linear", "logit"):
+        raise ValueError(f'scale must be "linear" or "logit", not {scale!r}')
     if not (is_number(level) and 0 < level < 1):
         raise ValueError(f"level must be a number between 0 and 1, not {level!r}")
     if not is_count(n_resamples):
@@ -151,8 +159,19 @@ def reliability_curve(
         in_bins, curves, places = _resampled(ranked, n_bins, strategy, bands, int(n_resamples), random_state, isotonic)
         bars = bars or Band(bins.mean, *np.nanquantile(in_bins, tails, axis=0))
         band = Band(places, *np.quantile(curves, tails, axis=0)) if isotonic else None
-    counts, edges = np.histogram(rows.p, HISTOGRAM_BINS, (0, 1), weights=rows.weight / rows.weight.mean())
+    weight = rows.weight / rows.weight.mean()
+    if scale == "linear":
+        counts, edges = np.histogram(rows.p, HISTOGRAM_BINS, (0, 1), weights=weight)
+    else:
+        counts, edges = _log_odds_histogram(rows.p, weight)
     return ReliabilityCurve(bins, isotonic_of(ranked) if isotonic else None, bars, band, edges, counts)
+
+
+def _log_odds_histogram(p: Array, weight: Array) -> tuple[Array, Array]:
+    """Return the weights and the edges of bins that are equally wide in log-odds. The edges are probabilities."""
+    shown = np.clip(p, LEAST_SHOWN, 1 - LEAST_SHOWN)
+    counts, edges = np.histogram(np.log(shown / (1 - shown)), HISTOGRAM_BINS, weights=weight)
+    return counts, 1 / (1 + np.exp(-edges))
 
 
 def _effective_rows(rows: Rows, n_bins: int, strategy: str) -> Array:

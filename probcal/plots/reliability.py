@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
-from probcal.metrics.reliability import ReliabilityCurve, reliability_curve
+import numpy as np
+
+from probcal.metrics.reliability import LEAST_SHOWN, ReliabilityCurve, reliability_curve
 from probcal.plots.axes import ensure_axes, positive_class_text, predictions_of
 
 if TYPE_CHECKING:
@@ -13,6 +16,15 @@ if TYPE_CHECKING:
 _REFERENCE = "Perfectly calibrated"
 # Lower and upper end of the histogram below the diagram, in units of the y axis.
 _STRIP = (-0.2, -0.04)
+# Height of the lower end of the diagram on logit axes, as a share of the axes with the strip.
+_FLOOR = -_STRIP[0] / (1 - _STRIP[0])
+# Ticks of logit axes, and their labels.
+_TICKS = {
+    1e-6: "1e-6", 1e-5: "1e-5", 1e-4: ".0001", 0.001: ".001", 0.01: ".01", 0.1: ".1", 0.5: ".5", 0.9: ".9",
+    0.99: ".99", 0.999: ".999", 0.9999: ".9999", 1 - 1e-5: "1-1e-5", 1 - 1e-6: "1-1e-6",
+}  # fmt: skip
+# Room beyond the ends of logit axes, in log-odds.
+_MARGIN = 0.3
 
 
 class ReliabilityDisplay:
@@ -29,6 +41,10 @@ class ReliabilityDisplay:
         Name in the legend. None means no legend entry.
     pos_label : int, float, bool or str, default=None
         Label of the positive class, for the names of the axes.
+    scale : {"linear", "logit"}, default="linear"
+        ``"logit"`` makes both axes linear in log-odds, which shows probabilities of rare events. Ticks are
+        probabilities. Triangles at the ends stand for observed frequencies of 0 and 1, whose log-odds are infinite.
+        Give ``scale="logit"`` to ``reliability_curve``, too, for a histogram with bins equally wide in log-odds.
 
     Attributes
     ----------
@@ -46,6 +62,8 @@ class ReliabilityDisplay:
         The band of the curve.
     histogram_ : matplotlib StepPatch or None
         The histogram below the diagram.
+    end_points_ : list of matplotlib Line2D
+        The triangles of the logit scale.
     ax_ : matplotlib Axes
         The axes of the diagram.
     figure_ : matplotlib Figure
@@ -70,10 +88,20 @@ class ReliabilityDisplay:
     [0.0, 0.01, 0.56, 0.93, 0.96]
     """
 
-    def __init__(self, curve: ReliabilityCurve, *, estimator_name: str | None = None, pos_label: Any = None) -> None:
+    def __init__(
+        self,
+        curve: ReliabilityCurve,
+        *,
+        estimator_name: str | None = None,
+        pos_label: Any = None,
+        scale: str = "linear",
+    ) -> None:
+        if scale not in ("linear", "logit"):
+            raise ValueError(f'scale must be "linear" or "logit", not {scale!r}')
         self.curve = curve
         self.estimator_name = estimator_name
         self.pos_label = pos_label
+        self.scale = scale
         self.prob_true, self.prob_pred = curve.bins.observed, curve.bins.mean
 
     @classmethod
@@ -95,6 +123,7 @@ class ReliabilityDisplay:
         name: str | None = None,
         ref_line: bool = True,
         histogram: bool = True,
+        scale: str = "linear",
         ax: Axes | None = None,
         **kwargs: Any,
     ) -> ReliabilityDisplay:
@@ -135,6 +164,8 @@ class ReliabilityDisplay:
         histogram : bool, default=True
             Whether to draw the histogram of the predictions below the diagram. Its largest bin is as high as the strip,
             for each model.
+        scale : {"linear", "logit"}, default="linear"
+            ``"logit"`` makes both axes linear in log-odds, which shows probabilities of rare events.
         ax : matplotlib Axes, default=None
             Axes to draw on. None makes a new figure.
         **kwargs : dict
@@ -159,9 +190,9 @@ class ReliabilityDisplay:
         curve = reliability_curve(
             positive.is_positive, positive.p,
             n_bins=n_bins, strategy=strategy, isotonic=isotonic, bands=bands, level=level, n_resamples=n_resamples,
-            random_state=random_state, sample_weight=sample_weight,
+            random_state=random_state, sample_weight=sample_weight, scale=scale,
         )  # fmt: skip
-        display = cls(curve, estimator_name=name or type(estimator).__name__, pos_label=positive.label)
+        display = cls(curve, estimator_name=name or type(estimator).__name__, pos_label=positive.label, scale=scale)
         return display.plot(ax=ax, ref_line=ref_line, histogram=histogram, **kwargs)
 
     @classmethod
@@ -183,6 +214,7 @@ class ReliabilityDisplay:
         name: str | None = None,
         ref_line: bool = True,
         histogram: bool = True,
+        scale: str = "linear",
         ax: Axes | None = None,
         **kwargs: Any,
     ) -> ReliabilityDisplay:
@@ -224,6 +256,8 @@ class ReliabilityDisplay:
         histogram : bool, default=True
             Whether to draw the histogram of the predictions below the diagram. Its largest bin is as high as the strip,
             for each model.
+        scale : {"linear", "logit"}, default="linear"
+            ``"logit"`` makes both axes linear in log-odds, which shows probabilities of rare events.
         ax : matplotlib Axes, default=None
             Axes to draw on. None makes a new figure.
         **kwargs : dict
@@ -243,8 +277,9 @@ class ReliabilityDisplay:
             y_true, y_prob,
             n_bins=n_bins, strategy=strategy, isotonic=isotonic, bands=bands, level=level, n_resamples=n_resamples,
             random_state=random_state, sample_weight=sample_weight, pos_label=pos_label, labels=labels,
+            scale=scale,
         )  # fmt: skip
-        display = cls(curve, estimator_name="Classifier" if name is None else name, pos_label=pos_label)
+        display = cls(curve, estimator_name="Classifier" if name is None else name, pos_label=pos_label, scale=scale)
         return display.plot(ax=ax, ref_line=ref_line, histogram=histogram, **kwargs)
 
     def plot(
@@ -279,36 +314,120 @@ class ReliabilityDisplay:
 
         Raises
         ------
+        ValueError
+            If ``ax`` holds a display of the other scale.
         MissingPackage
             If ``ax`` is None and matplotlib is not installed.
         """
         ax = ensure_axes(ax)
+        has_display = _REFERENCE in ax.get_legend_handles_labels()[1]
+        if has_display and (ax.get_xscale() == "logit") != (self.scale == "logit"):
+            raise ValueError(f'these axes hold a display of another scale than "{self.scale}"; give other axes')
+        limits = _logit_limits(ax, self.curve) if self.scale == "logit" else None
         label = self.estimator_name if name is None else name
-        if ref_line and _REFERENCE not in ax.get_legend_handles_labels()[1]:
-            ax.plot([0, 1], [0, 1], ":", color="black", linewidth=1, label=_REFERENCE, zorder=1)
+        if ref_line and not has_display:
+            ends = [0, 1] if limits is None else [LEAST_SHOWN, 1 - LEAST_SHOWN]
+            ax.plot(ends, ends, ":", color="black", linewidth=1, label=_REFERENCE, zorder=1)
         style = {"marker": "o", "markersize": 4, "linestyle": "none" if self.curve.isotonic else "-", **kwargs}
         self.line_ = ax.plot(self.prob_pred, self.prob_true, label=label, **style)[0]
         colour = self.line_.get_color()
         self.curve_line_ = self.bars_ = self.band_ = None
         if self.curve.isotonic:
-            self.curve_line_ = ax.plot(*self.curve.isotonic, color=colour, linewidth=1.2)[0]
+            self.curve_line_ = ax.plot(*map(self._drawn, self.curve.isotonic), color=colour, linewidth=1.2)[0]
         if bars := self.curve.bars:
-            self.bars_ = ax.vlines(bars.p, bars.low, bars.high, color=colour, linewidth=1, alpha=0.6)
+            self.bars_ = ax.vlines(
+                *map(self._drawn, (bars.p, bars.low, bars.high)), color=colour, linewidth=1, alpha=0.6
+            )
         if band := self.curve.band:
-            self.band_ = ax.fill_between(band.p, band.low, band.high, color=colour, alpha=0.15, linewidth=0)
+            self.band_ = ax.fill_between(
+                *map(self._drawn, (band.p, band.low, band.high)), color=colour, alpha=0.15, linewidth=0
+            )
         self.histogram_ = self._draw_histogram(ax, colour) if histogram else None
         positive = positive_class_text(self.pos_label)
         ax.set(xlabel=f"Predicted probability{positive}", ylabel=f"Observed frequency{positive}")
         # an earlier display on these axes may need more room below
+        self.end_points_: list[Any] = []
+        if limits is not None:
+            self.end_points_ = self._on_logit_axes(ax, limits)
+            return self._with_legend(ax)
         bottom = min(_STRIP[0] if histogram else -0.02, ax.get_ylim()[0])
         ax.set(xlim=(-0.02, 1.02), ylim=(bottom, 1.02), yticks=[0, 0.2, 0.4, 0.6, 0.8, 1], aspect="equal")
+        return self._with_legend(ax)
+
+    def _drawn(self, values: Any) -> Any:
+        """Return where lines and areas are drawn: on logit axes beyond the ends, but not infinitely far."""
+        return np.clip(values, LEAST_SHOWN / 10, 1 - LEAST_SHOWN / 10) if self.scale == "logit" else values
+
+    def _with_legend(self, ax: Axes) -> ReliabilityDisplay:
         if ax.get_legend_handles_labels()[1]:
             ax.legend(loc="best", fontsize="small")
         self.ax_, self.figure_ = ax, ax.get_figure()
         return self
 
+    def _on_logit_axes(self, ax: Axes, limits: tuple[float, float]) -> list[Any]:
+        """Set the axes to log-odds within ``limits``. Return the triangles of observed frequencies of 0 and 1."""
+        from matplotlib.patches import Rectangle
+        from matplotlib.ticker import FixedFormatter, FixedLocator, NullFormatter, NullLocator
+
+        low, high = limits
+        span = _log_odds(high) - _log_odds(low)
+        bottom = _probability(_log_odds(low) + _STRIP[0] * span)
+        ax.set(xscale="logit", yscale="logit")
+        ax.set(xlim=(low, high), ylim=(bottom, high), aspect="equal")
+        for axis in (ax.xaxis, ax.yaxis):
+            ticks = {one: label for one, label in _TICKS.items() if low <= one <= high}
+            axis.set_major_locator(FixedLocator([*ticks]))
+            axis.set_major_formatter(FixedFormatter([*ticks.values()]))
+            axis.set_minor_locator(NullLocator())
+            axis.set_minor_formatter(NullFormatter())
+        # what goes to an observed frequency of 0 would cross the histogram
+        for artist in (self.curve_line_, self.bars_, self.band_):
+            if artist is not None:
+                artist.set_clip_path(Rectangle((0, _FLOOR), 1, 1 - _FLOOR, transform=ax.transAxes))
+        triangles = []
+        for end, place, marker in ((0, _FLOOR, "v"), (1, 1, "^")):
+            at_end = self.prob_pred[self.prob_true == end]
+            if len(at_end):
+                style: dict[str, Any] = {
+                    "marker": marker,
+                    "linestyle": "none",
+                    "markersize": 5,
+                    "color": self.line_.get_color(),
+                }
+                transform = ax.get_xaxis_transform()
+                triangles += ax.plot(at_end, [place] * len(at_end), transform=transform, clip_on=False, **style)
+        return triangles
+
     def _draw_histogram(self, ax: Axes, colour: Any) -> Any:
-        """Draw the histogram in the strip below 0, its largest bin as high as the strip."""
-        tops = _STRIP[0] + (_STRIP[1] - _STRIP[0]) * self.curve.counts / self.curve.counts.max()
-        ax.stairs(tops, self.curve.edges, baseline=_STRIP[0], color=colour, alpha=0.2, fill=True)
-        return ax.stairs(tops, self.curve.edges, baseline=_STRIP[0], color=colour, linewidth=0.8)
+        """Draw the histogram in the strip below the diagram, its largest bin as high as the strip."""
+        share = self.curve.counts / self.curve.counts.max()
+        where: dict[str, Any] = {}
+        if self.scale == "logit":
+            # in shares of the height of the axes, because the next display may move the ends of the scale
+            base, where = 0.0, {"transform": ax.get_xaxis_transform()}
+            tops = base + share * (_STRIP[1] - _STRIP[0]) / (1 - _STRIP[0])
+        else:
+            base = _STRIP[0]
+            tops = base + (_STRIP[1] - _STRIP[0]) * share
+        ax.stairs(tops, self.curve.edges, baseline=base, color=colour, alpha=0.2, fill=True, **where)
+        return ax.stairs(tops, self.curve.edges, baseline=base, color=colour, linewidth=0.8, **where)
+
+
+def _logit_limits(ax: Axes, curve: ReliabilityCurve) -> tuple[float, float]:
+    """Return the ends of both axes: what ``ax`` shows, 1/2, all bins, and predictions at most a decade beyond them."""
+    bins = np.concatenate([curve.bins.mean, curve.bins.observed, [0.5]])
+    odds = [_log_odds(one) for one in np.clip(bins[(bins > 0) & (bins < 1)], LEAST_SHOWN, 1 - LEAST_SHOWN)]
+    ends = [_log_odds(one) for one in np.clip(curve.edges[[0, -1]], LEAST_SHOWN, 1 - LEAST_SHOWN)]
+    decade = math.log(10)
+    low = min(*odds, max(ends[0], min(odds) - decade)) - _MARGIN
+    high = max(*odds, min(ends[1], max(odds) + decade)) + _MARGIN
+    before = ax.get_xlim() if ax.get_xscale() == "logit" else (0.5, 0.5)
+    return min(_probability(low), before[0]), max(_probability(high), before[1])
+
+
+def _log_odds(p: float) -> float:
+    return math.log(p / (1 - p))
+
+
+def _probability(log_odds: float) -> float:
+    return 1 / (1 + math.exp(-log_odds))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ import numpy.typing as npt
 
 from probcal.errors import ProbcalError, did_you_mean
 from probcal.metrics import plugins
+from probcal.metrics.costs import Costs
 from probcal.metrics.metric import Prediction
 from probcal.metrics.registry import NAMED, cost_name, find_metric
 from probcal.reading.table_plan import clip_probabilities
@@ -53,30 +53,11 @@ LOSS = MEASURES["log-loss"]
 _TABLE_MEASURES = ("log-loss", "rms", "auc", "c_emp")
 
 
-@dataclass(frozen=True)
-class Costs:
-    """Hold what a false positive and a false negative cost, in any unit."""
-
-    false_positive: float
-    false_negative: float
-
-    @property
-    def threshold(self) -> float:
-        """Return the probability from which the positive label is the cheaper decision."""
-        return self.false_positive / (self.false_positive + self.false_negative)
-
-    @property
-    def measure(self) -> Measure:
-        """Return the mean cost of a row at that threshold, in the unit of the costs."""
-        description = f"mean cost of a row, deciding for the positive label from probability {self.threshold:.3g} up"
-        total = self.false_positive + self.false_negative
-        return Measure("cost", "cost", cost_name(self.threshold), description, factor=total, costs=self)
-
-    @property
-    def advice(self) -> str:
-        """Return in words from which probability to decide for the positive label."""
-        costs = f"a false positive costs {self.false_positive:.6g} and a false negative {self.false_negative:.6g}"
-        return f"decide for the positive label from probability {self.threshold:.4g} up, because {costs}"
+def cost_measure(costs: Costs) -> Measure:
+    """Return the mean cost of a row at the threshold of the costs, in their unit."""
+    description = f"mean cost of a row, deciding for the positive label from probability {costs.threshold:.3g} up"
+    total = costs.false_positive + costs.false_negative
+    return Measure("cost", "cost", cost_name(costs.threshold), description, factor=total, costs=costs)
 
 
 def measure_named(name: str) -> Measure:
@@ -97,19 +78,6 @@ def measure_named(name: str) -> Measure:
         reason = "has no better end" if metric.no_end else "needs more than predictions"
         raise ProbcalError(f"--metric {name}: it {reason}, so it ranks nothing; give {', '.join(MEASURES)}")
     return Measure(name, metric.short, name, metric.about, metric.larger_is_better)
-
-
-def read_costs(text: str) -> Costs:
-    """Return the costs that ``text`` names, such as ``1:5``. Raises ProbcalError for anything else."""
-    try:
-        false_positive, false_negative = map(float, text.split(":"))
-    except ValueError:
-        false_positive = false_negative = math.nan
-    if not (0 < false_positive < math.inf and 0 < false_negative < math.inf):
-        raise ProbcalError(
-            f"--cost {text}: give two costs above 0, of a false positive and of a false negative, such as 1:5"
-        )
-    return Costs(false_positive, false_negative)
 
 
 def table_measures(ranking: Measure) -> list[Measure]:

@@ -20,9 +20,9 @@ from probcal.measure.measurement import (
     MOST_DRAWS,
     NO_INTERVAL,
     Interval,
-    Quantity,
     measure_quantities,
 )
+from probcal.measure.quantity import Quantity
 from probcal.metrics.closed_forms import auc_interval, brier_interval, log_loss_interval, share_interval
 from probcal.metrics.metric import Prediction
 from probcal.metrics.registry import find_metric

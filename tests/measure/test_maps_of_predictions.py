@@ -30,7 +30,7 @@ def test_training_and_test_rows_never_mix(tmp_path, monkeypatch):
     frame = two_classes(100).assign(p=np.linspace(0.001, 0.999, 100))
     predictions = read_table(frame, tmp_path)
     seen = []
-    monkeypatch.setattr(cross_fitting, "new_map", lambda name: Recorder(seen))
+    monkeypatch.setattr(cross_fitting, "new_map", lambda name, base_rates: Recorder(seen))
     p = cross_fitting.cross_fit("recorder", predictions, 0)
     np.testing.assert_allclose(p[:, 1], frame.p)
     assert len(seen) == 5
@@ -38,11 +38,11 @@ def test_training_and_test_rows_never_mix(tmp_path, monkeypatch):
     assert set().union(*(test for _, test in seen)) == set(predictions.p.tolist())
 
 
-def test_every_map_except_prior_has_a_name():
+def test_every_map_has_a_name():
     paths = maps.map_paths()
     assert set(paths) >= {"sigmoid", "isotonic", "beta", "quadratic", "spline", "venn_abers", "temperature"}
     map_classes = {path for path, family in FAMILIES.items() if family == "maps"}
-    assert map_classes - set(paths.values()) == {"probcal.methods.calibrators.prior.PriorCalibrator"}
+    assert map_classes == set(paths.values())
 
 
 SLOW = {"venn_abers": pytest.mark.slow}  # numba compiles it
@@ -52,9 +52,11 @@ SLOW = {"venn_abers": pytest.mark.slow}  # numba compiles it
 def test_every_map_calibrates_two_and_three_classes(tmp_path, name):
     for frame, columns in ((two_classes(60), ("p",)), (three_classes(60), ("p_*",))):
         predictions = read_table(frame, tmp_path, *columns)
+        n = len(predictions.classes)
+        rates = [1 / n] * n if name == maps.PRIOR else None
         for p in (
-            cross_fitting.cross_fit(name, predictions, 0),
-            cross_fitting.fit_all_rows(name, predictions).predict_proba(predictions.p),
+            cross_fitting.cross_fit(name, predictions, 0, rates),
+            cross_fitting.fit_all_rows(name, predictions, rates).predict_proba(predictions.p),
         ):
             np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-9)
             assert p.shape == (60, len(predictions.classes))
@@ -79,5 +81,5 @@ def test_classes_with_few_rows_are_rejected(tmp_path):
 def test_message_for_an_unknown_map_suggests_the_nearest():
     with pytest.raises(ProbcalError, match='there is no map "betta"; did you mean "beta"'):
         maps.new_map("betta")
-    with pytest.raises(ProbcalError, match="it needs the true base rate"):
-        maps.new_map("prior")
+    with pytest.raises(ProbcalError, match="name it with --base-rate"):
+        maps.refuse_map("prior", has_base_rate=False)

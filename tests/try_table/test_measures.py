@@ -9,10 +9,11 @@ from sklearn.metrics import log_loss
 
 from probcal.errors import ProbcalError
 from probcal.metrics import registry
+from probcal.metrics.costs import read_costs
 from probcal.metrics.metric import Prediction
 from probcal.metrics.registry import find_metric
 from probcal.try_table.choices import bound, sample_clip
-from probcal.try_table.measures import LOSS, MEASURES, MeasureScale, measure_named, measure_predictions, read_costs
+from probcal.try_table.measures import LOSS, MEASURES, MeasureScale, cost_measure, measure_named, measure_predictions
 
 Y = np.array([0, 1, 1, 0, 1], dtype=np.int8)
 P = np.array([0.0, 1.0, 0.8, 0.3, 0.0])
@@ -68,7 +69,7 @@ def test_clip_of_a_sample_gives_the_bound_of_the_table():
 def test_costs_define_a_threshold_and_a_measure():
     costs = read_costs("1:4")
     assert costs.threshold == 0.2
-    measured = measure_predictions(Y, P, MeasureScale(0.001), [costs.measure])
+    measured = measure_predictions(Y, P, MeasureScale(0.001), [cost_measure(costs)])
     assert measured.values["cost"] == pytest.approx((1 + 4) / 5)  # row 4 is a false positive, row 5 a false negative
 
 

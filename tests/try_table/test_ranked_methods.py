@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from probcal.try_table.measures import MEASURES, read_costs
+from probcal.metrics.costs import read_costs
+from probcal.try_table.measures import MEASURES, cost_measure
 from probcal.try_table.ranked_methods import (
     RankedMethod,
     interval_of,
@@ -55,7 +56,7 @@ def test_interval_stays_within_the_bounds_of_its_measure():
     assert ranked("a", [0.8, 1.0], measure=MEASURES["auc"]).interval == (0.0, 1.0)
     assert ranked("a", [0.1, 2.0]).interval[1] > 2  # a log loss has no upper bound
     assert interval_of([0.9, 1.0], 0.2, MEASURES["accuracy"])[1] == 1.0
-    assert interval_of([2.0, 5.0], 0.2, read_costs("1:5").measure)[1] == pytest.approx(5, abs=1e-4)
+    assert interval_of([2.0, 5.0], 0.2, cost_measure(read_costs("1:5")))[1] == pytest.approx(5, abs=1e-4)
 
 
 def test_two_splits_or_equal_differences_are_not_tested():
