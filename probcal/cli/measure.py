@@ -12,7 +12,7 @@ import click
 
 from probcal.cli import suggestions as complete
 from probcal.cli.options import DATA, command, note_missing_pictures, progress_bar, refuse_clusters
-from probcal.measure.maps import map_paths
+from probcal.methods.registry import map_paths
 from probcal.runner.interruption import set_message
 
 if TYPE_CHECKING:

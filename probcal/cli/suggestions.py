@@ -55,7 +55,7 @@ def methods(context: click.Context, _: click.Parameter, word: str) -> list[Compl
 
 def maps(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
     """Offer the maps that calibrate given probabilities."""
-    from probcal.measure.maps import map_paths
+    from probcal.methods.registry import map_paths
 
     return _completion_items(map_paths(), word)
 

@@ -73,9 +73,7 @@ def load(folder: str | Path) -> ExportedModel:
     except OSError as error:
         raise DataError(f"{file}: cannot be read: {error.strerror or error}") from None
     if digest != plan.model:
-        warnings.warn(
-            f"{file} is not the file that was exported; the model card describes another one", stacklevel=2
-        )
+        warnings.warn(f"{file} is not the file that was exported; the model card describes another one", stacklevel=2)
     try:
         pipeline = joblib.load(file)
     except ModuleNotFoundError as error:

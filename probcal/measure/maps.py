@@ -7,25 +7,10 @@ from importlib import import_module
 from typing import Any
 
 from probcal.errors import ProbcalError, did_you_mean
-from probcal.methods.registry import FAMILIES, METHODS
+from probcal.methods.registry import map_paths
 
 PRIOR = "prior"
 """The map that needs a base rate. Without one it changes nothing."""
-
-
-def map_paths() -> dict[str, str]:
-    """Return short name -> import path of each map. A map has the name of the method that fits it around a learner.
-
-    Both are in one module, and the names of their classes begin with the same word: BetaCalibrator and
-    BetaCalibrationClassifier.
-    """
-    maps = [path for path, family in FAMILIES.items() if family == "maps"]
-    paths = {}
-    for name, method in METHODS.items():
-        for path in maps:
-            if method.path.startswith(path.removesuffix("Calibrator")):
-                paths[name] = path
-    return paths
 
 
 def new_map(name: str, base_rates: Sequence[float] | None = None) -> Any:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from probcal._io import data_text, write_atomic
+from probcal._io import write_atomic
 from probcal.errors import ProbcalError
 from probcal.measure.base_rate import read_base_rates, weighted_to, weighting_text
 from probcal.measure.cross_fitting import cross_fit, fit_all_rows
@@ -15,7 +15,8 @@ from probcal.measure.maps import refuse_map
 from probcal.measure.measurement import MeasuredSection, default_draws, measure_sections
 from probcal.measure.text import Measurement, csv_text_of, text_lines, value_lines
 from probcal.metrics.costs import Costs
-from probcal.reading.file_columns import Floats, texts_of
+from probcal.reading.added_columns import with_columns
+from probcal.reading.file_columns import Floats
 from probcal.reading.prediction_file import FilePredictions, PredictionsRequest, calibrated_names, read_predictions
 
 if TYPE_CHECKING:
@@ -166,20 +167,15 @@ def write_calibrated(path: Path, predictions: FilePredictions, map: str, calibra
 
     The separator and the decimal mark are those of the input. Raises ProbcalError where ``path`` cannot be written.
     """
-    table, frame = predictions.table, predictions.table.frame
-    columns = [list(texts_of(table.word_columns.get(index, frame.iloc[:, index]))) for index in range(frame.shape[1])]
+    names = calibrated_names(predictions.table, predictions.columns, map, "-o: the table")
     p = calibrated[:, -len(predictions.columns) :]
-    columns += [[repr(float(value)).replace(".", predictions.mark) for value in column] for column in p.T]
-    header = [
-        *(str(name) for name in frame.columns),
-        *calibrated_names(table, predictions.columns, map, "-o: the table"),
-    ]
-    _write_file("-o", path, data_text([header, *zip(*columns, strict=True)], predictions.table.separator or ","))
+    is_parquet = path.suffix.lower() == ".parquet"
+    _write_file("-o", path, with_columns(predictions.table, names, p, predictions.mark, as_parquet=is_parquet))
 
 
-def _write_file(option: str, path: Path, text: str) -> None:
-    """Write ``text`` to ``path`` in one step. Raise ProbcalError where that fails."""
+def _write_file(option: str, path: Path, content: str | bytes) -> None:
+    """Write ``content`` to ``path`` in one step. Raise ProbcalError where that fails."""
     try:
-        write_atomic(path, text)
+        write_atomic(path, content)
     except OSError as error:
         raise ProbcalError(f"{option}: cannot write {path}: {error.strerror or error}; choose another place") from None

@@ -176,3 +176,18 @@ FAMILIES = {**{one.path: one.family for one in METHODS.values()}, **_OTHER_PUBLI
 """Path of a public class -> its section of the reference. PrefitClassifier and Jumpers are on other pages."""
 PUBLIC_CLASSES = {name: module for module, _, name in (path.rpartition(".") for path in FAMILIES)}
 """Class that ``probcal`` offers -> its module."""
+
+
+def map_paths() -> dict[str, str]:
+    """Return short name -> import path of each map. A map has the name of the method that fits it around a learner.
+
+    Both are in one module, and the names of their classes begin with the same word: BetaCalibrator and
+    BetaCalibrationClassifier.
+    """
+    maps = [path for path, family in FAMILIES.items() if family == "maps"]
+    paths = {}
+    for name, method in METHODS.items():
+        for path in maps:
+            if method.path.startswith(path.removesuffix("Calibrator")):
+                paths[name] = path
+    return paths

@@ -41,6 +41,6 @@ def test_python_example_prints_the_shown_output(predictions, monkeypatch, capsys
 
 
 def test_every_calibration_map_is_named_on_the_page():
-    from probcal.measure.maps import map_paths
+    from probcal.methods.registry import map_paths
 
     assert [name for name in map_paths() if f"`{name}`" not in PAGE] == []
