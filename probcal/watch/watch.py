@@ -77,6 +77,8 @@ def watch(request: WatchRequest) -> Watched:
     state = _read_state(request)
     table = read_table(request.predictions.source)
     table, n_waiting = _labelled(table, request.predictions.target)
+    if n_waiting and table.n_rows == 0:  # a log begins without any label
+        return Watched([], state.monitor, 0, n_waiting, 0, 0, _dates(state), [])
     predictions = read_predictions(request.predictions, table)
     if not predictions.is_binary:
         raise DataError(f"{table.origin_name} has {len(predictions.classes)} classes, and watch needs two")
@@ -214,7 +216,8 @@ def watched_text(watched: Watched) -> Iterator[str]:
         )
     yield from watched.notes
     level = -math.log10(monitor.false_alarm_rate)
-    evidence = f"evidence 10^{monitor.log10_evidence_:.1f} after {counted(monitor.n_rows_)} (alarm at 10^{level:.1f})"
+    reached = round(monitor.log10_evidence_, 1) + 0.0  # no negative zero
+    evidence = f"evidence 10^{reached:.1f} after {counted(monitor.n_rows_)} (alarm at 10^{level:.1f})"
     if not watched.has_alarm:
         yield f"no alarm: {evidence}"
         return

@@ -75,6 +75,8 @@ def test_rows_without_a_label_wait_and_late_ones_are_told(here):
     first = summary(watch(waiting, "--state", "s.json", "-f", "json"))
     assert (first["new_rows"], first["waiting_rows"]) == (500, 100)
     assert summary(watch(frame, "--state", "s.json", "-f", "json"))["new_rows"] == 100
+    nothing = summary(watch(frame.assign(y=pd.NA), "--state", "n.json", "-f", "json"))
+    assert (nothing["new_rows"], nothing["waiting_rows"], nothing["rows"]) == (0, 600, 0)
     late = frame.assign(y=frame.y.mask(frame.index == 17))
     watch(late, "--state", "t.json")
     done = watch(frame, "--state", "t.json")
