@@ -60,7 +60,7 @@ def apply(
     """
     from probcal.deploy.apply import apply_map
     from probcal.deploy.map_files import write_form
-    from probcal.measure.measure import refuse_path
+    from probcal.reading.output_file import refuse_path
 
     if output is not None:
         refuse_path("-o", output, force)

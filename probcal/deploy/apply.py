@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from probcal.deploy.map_files import column_names, read_map, write_output
+from probcal.deploy.map_files import column_names, read_map
 from probcal.errors import DataError
 from probcal.methods.registry import map_paths
-from probcal.reading.added_columns import with_columns
+from probcal.reading.added_columns import delimited_with_columns, parquet_with_columns
 from probcal.reading.number_form import Mark
+from probcal.reading.output_file import write_output
 from probcal.reading.prediction_file import calibrated_names, number_columns
 from probcal.reading.table import read_table
 
@@ -33,12 +34,15 @@ def apply_map(
     except ValueError as error:
         raise DataError(f"{path} does not fit {table.origin_name}: {error}") from None
     new_names = calibrated_names(table, columns, _short_name(calibrator), table.origin_name)
-    as_parquet = output is not None and output.suffix.lower() == ".parquet"
-    content = with_columns(table, new_names, calibrated[:, -len(columns) :], mark, as_parquet=as_parquet)
+    added = calibrated[:, -len(columns) :]
+    if output is not None and output.suffix.lower() == ".parquet":
+        write_output("-o", output, parquet_with_columns(table, new_names, added))
+        return
+    content = delimited_with_columns(table, new_names, added, mark)
     if output is None:
-        print_text(content.decode())
+        print_text(content)
     else:
-        write_output(output, content)
+        write_output("-o", output, content)
 
 
 def _short_name(calibrator: Any) -> str:

@@ -7,15 +7,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from probcal._io import write_atomic
 from probcal.deploy.onnx_graph import map_to_onnx
 from probcal.deploy.python_code import map_to_python
 from probcal.deploy.sql import map_to_sql
 from probcal.errors import ProbcalError
 from probcal.methods.calibrators.map_file import map_from_json
+from probcal.reading.output_file import write_output
 
 Form = Literal["sql", "python", "onnx"]
-FORMS: tuple[Form, ...] = ("sql", "python", "onnx")
 _MOST_BYTES = 1 << 30
 
 
@@ -71,12 +70,4 @@ def write_form(
     if output is None:
         print_text(str(content))
         return
-    write_output(output, content.encode() if isinstance(content, str) else content)
-
-
-def write_output(output: Path, content: bytes) -> None:
-    """Write the file of ``-o`` as a whole. Raises ProbcalError if it cannot be written."""
-    try:
-        write_atomic(output, content)
-    except OSError as error:
-        raise ProbcalError(f"-o: cannot write {output}: {error.strerror or error}; choose another place") from None
+    write_output("-o", output, content)

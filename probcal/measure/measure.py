@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from probcal._io import write_atomic
 from probcal.errors import ProbcalError
 from probcal.measure.base_rate import read_base_rates, weighted_to, weighting_text
 from probcal.measure.cross_fitting import cross_fit, fit_all_rows
@@ -15,8 +14,9 @@ from probcal.measure.maps import refuse_map
 from probcal.measure.measurement import MeasuredSection, default_draws, measure_sections
 from probcal.measure.text import Measurement, csv_text_of, text_lines, value_lines
 from probcal.metrics.costs import Costs
-from probcal.reading.added_columns import with_columns
+from probcal.reading.added_columns import delimited_with_columns
 from probcal.reading.file_columns import Floats
+from probcal.reading.output_file import refuse_path, write_output
 from probcal.reading.prediction_file import FilePredictions, PredictionsRequest, calibrated_names, read_predictions
 
 if TYPE_CHECKING:
@@ -93,13 +93,13 @@ def measure(
     if options.report is not None:
         from probcal.measure.measured_page import page  # draws, which takes a second to import
 
-        _write_file("--report", options.report, page(measurement))
+        write_output("--report", options.report, page(measurement))
     if options.output is not None and options.map is not None and full_fit is not None:
         write_calibrated(options.output, predictions, options.map, full_fit.predict_proba(predictions.p))
     if options.export is not None and options.map is not None:
         from probcal.measure.map_export import exported_map
 
-        _write_file(
+        write_output(
             "--export",
             options.export,
             exported_map(full_fit, predictions, sections[0], options.map, options.seed, base_rates),
@@ -150,18 +150,6 @@ def _refuse_options(options: MeasureOptions) -> None:
             raise ProbcalError(f"{option} and {same[0]} both name {path}; give two files")
 
 
-def refuse_path(option: str, path: Path, force: bool) -> None:
-    """Raise ProbcalError unless ``path`` can be written. ``option`` names it in messages."""
-    if path.is_dir():
-        raise ProbcalError(f"{option}: {path} is a folder; name a file")
-    if not path.parent.is_dir():
-        raise ProbcalError(f"{option}: the folder {path.parent} does not exist; create it first, or choose another")
-    if path.exists() and not path.is_file():
-        raise ProbcalError(f"{option}: {path} is not a regular file; name another")
-    if path.exists() and not force:
-        raise ProbcalError(f"{option}: {path} already exists and is not overwritten; add --force or choose another")
-
-
 def write_calibrated(path: Path, predictions: FilePredictions, map: str, calibrated: Floats) -> None:
     """Write every row and column of the table and the ``calibrated`` probabilities, (n_rows, n_classes), to ``path``.
 
@@ -169,13 +157,4 @@ def write_calibrated(path: Path, predictions: FilePredictions, map: str, calibra
     """
     names = calibrated_names(predictions.table, predictions.columns, map, "-o: the table")
     p = calibrated[:, -len(predictions.columns) :]
-    is_parquet = path.suffix.lower() == ".parquet"
-    _write_file("-o", path, with_columns(predictions.table, names, p, predictions.mark, as_parquet=is_parquet))
-
-
-def _write_file(option: str, path: Path, content: str | bytes) -> None:
-    """Write ``content`` to ``path`` in one step. Raise ProbcalError where that fails."""
-    try:
-        write_atomic(path, content)
-    except OSError as error:
-        raise ProbcalError(f"{option}: cannot write {path}: {error.strerror or error}; choose another place") from None
+    write_output("-o", path, delimited_with_columns(predictions.table, names, p, predictions.mark))

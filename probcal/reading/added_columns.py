@@ -2,47 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
 from probcal._io import data_text
-from probcal.reading.file_columns import Floats
+from probcal.reading.column_plan import is_date
+from probcal.reading.file_columns import Floats, texts_of
 from probcal.reading.number_form import Mark
 from probcal.reading.table import UserTable
 from probcal.reading.text_column import is_text
 
 
-def with_columns(table: UserTable, names: Sequence[str], values: Floats, mark: Mark, *, as_parquet: bool) -> bytes:
-    """Return the file of a table with the columns ``values``, (n_rows, n_columns), after its own.
+def parquet_with_columns(table: UserTable, names: Sequence[str], values: Floats) -> bytes:
+    """Return a table with the columns ``values``, (n_rows, n_columns), after its own, as a Parquet file."""
+    content = pa.BufferOutputStream()
+    pq.write_table(_joined(table, names, [pa.array(column.copy()) for column in values.T]), content)
+    return bytes(content.getvalue().to_pybytes())
 
-    Delimited text has the separator of the table, and its decimal ``mark``.
+
+def delimited_with_columns(table: UserTable, names: Sequence[str], values: Floats, mark: Mark) -> str:
+    """Return a table with the columns ``values``, (n_rows, n_columns), after its own, as delimited text.
+
+    It has the separator of the table and its decimal ``mark``, and quotes only the fields that need them.
     """
-    columns = [column.cast(pa.large_string()) if is_text(column.type) else column for column in table.columns]
-    new: list[Any] = [pa.array(np.ascontiguousarray(column)) for column in values.T]
-    if mark == "," and not as_parquet:
-        new = [pa.array([repr(value).replace(".", ",") for value in column.to_pylist()]) for column in new]
-    whole = pa.Table.from_arrays([*columns, *new], names=[*(str(name) for name in table.names), *names])
-    if as_parquet:
+    separator = table.separator or ","
+    header = [*(str(name) for name in table.names), *names]
+    # pyarrow is many times faster. It refuses texts that need quotes, and writes dates with six digits of a second.
+    if len(separator.encode()) == 1 and not any(is_date(column.type) for column in table.columns):
         content = pa.BufferOutputStream()
-        pq.write_table(whole, content)
-        return bytes(content.getvalue().to_pybytes())
-    return _delimited(whole, table.separator)
-
-
-def _delimited(table: pa.Table, separator: str | None) -> bytes:
-    """Return a table as delimited text, with quotes only if a text needs them."""
-    delimiter = separator if separator and len(separator.encode()) == 1 else ","
-    for style in ("none", "needed"):  # the first refuses a table with such a text, and the second quotes all texts
-        content = pa.BufferOutputStream()
-        options = pyarrow.csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style=style)
+        options = pyarrow.csv.WriteOptions(include_header=False, delimiter=separator, quoting_style="none")
         try:
-            pyarrow.csv.write_csv(table, content, options)
-            break
+            new = [column.copy() for column in values.T] if mark == "." else _texts(values, mark)
+            pyarrow.csv.write_csv(_joined(table, names, map(pa.array, new)), content, options)
+            return data_text([header], separator) + str(content.getvalue().to_pybytes(), "utf-8")
         except pa.ArrowInvalid:
-            continue
-    return data_text([table.column_names], delimiter).encode() + bytes(content.getvalue().to_pybytes())
+            pass
+    own = [texts_of(table.word_columns.get(place, table.pandas_column(place))) for place in range(len(table.columns))]
+    return data_text([header, *zip(*own, *_texts(values, mark), strict=True)], separator)
+
+
+def _texts(values: Floats, mark: Mark) -> list[list[str]]:
+    return [[repr(value).replace(".", mark) for value in column.tolist()] for column in values.T]
+
+
+def _joined(table: UserTable, names: Sequence[str], added: Iterable[pa.Array]) -> pa.Table:
+    columns = [column.cast(pa.large_string()) if is_text(column.type) else column for column in table.columns]
+    return pa.Table.from_arrays([*columns, *added], names=[*(str(name) for name in table.names), *names])

@@ -99,10 +99,10 @@ def read_predictions(request: PredictionsRequest, table: UserTable | None = None
     ``table`` is the content of the file, if it was read already.
     """
     table = read_table(request.source) if table is None else table
-    target_column = _column(table, "--target", request.target)
+    target_column = named_column(table, "--target", request.target)
     columns = _probability_columns(table, request.probability)
-    weight_column = None if request.weight is None else _column(table, "--weight", request.weight)
-    group_columns = {name: _column(table, "--group", name) for name in request.groups}
+    weight_column = None if request.weight is None else named_column(table, "--weight", request.weight)
+    group_columns = {name: named_column(table, "--group", name) for name in request.groups}
     if target_column.index in [column.index for column in columns]:
         raise DataError(f'column "{target_column.name}" is given as --target and as --probability; give one')
     number_columns = [*columns, *([] if weight_column is None else [weight_column])]
@@ -175,7 +175,7 @@ def calibrated_names(table: UserTable, columns: Sequence[str], map: str, where: 
     return names
 
 
-def _column(table: UserTable, option: str, name: str | None) -> FileColumn:
+def named_column(table: UserTable, option: str, name: str | None) -> FileColumn:
     if name is None:
         raise DataError(f"{table.origin_name}: name a column with {option}; there are: {_listing(table)}")
     names = _names(table)
@@ -202,10 +202,10 @@ def _probability_columns(table: UserTable, patterns: Sequence[str]) -> list[File
     names = _names(table)
     columns: list[FileColumn] = []
     if not patterns:
-        _column(table, "--probability", None)
+        named_column(table, "--probability", None)
     for pattern in patterns:
         if "*" not in pattern or pattern in names:
-            columns.append(_column(table, "--probability", pattern))
+            columns.append(named_column(table, "--probability", pattern))
             continue
         regex = re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
         matches = [FileColumn(table, index) for index, name in enumerate(names) if regex.fullmatch(name)]

@@ -11,17 +11,18 @@ from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
+import pyarrow.compute as pc
 from tabulate import tabulate
 
-from probcal._io import counted, write_atomic
-from probcal.errors import DataError, ProbcalError, did_you_mean
+from probcal._io import counted
+from probcal.errors import DataError, ProbcalError
 from probcal.protection import CalibrationMonitor
 from probcal.reading.column_plan import is_date
 from probcal.reading.dates import AMBIGUOUS, MIXED_ZONES, DateOrder, as_date, date_order, parse_dates, typed_days
-from probcal.reading.prediction_file import PredictionsRequest, read_predictions
+from probcal.reading.output_file import write_output
+from probcal.reading.prediction_file import PredictionsRequest, named_column, read_predictions
 from probcal.reading.table import UserTable, read_table
-from probcal.reading.text_column import TextColumn, is_text
+from probcal.reading.text_column import TEXT, is_text
 from probcal.watch.periods import Every, Period, period_names, periods_of
 
 _FORMAT, _VERSION = "probcal watch", 1
@@ -109,30 +110,25 @@ def watch(request: WatchRequest) -> Watched:
 
 def _labelled(table: UserTable, target: str | None) -> tuple[UserTable, int]:
     """Return the table without the rows whose label has not come, and their number."""
-    names = [str(name) for name in table.names]
-    if target is None or names.count(target) != 1:
-        return table, 0  # reading the predictions says what is wrong
-    column = table.columns[names.index(target)]
-    has_label = ~np.asarray(column.is_null().to_numpy(), dtype=bool)
+    column = table.columns[named_column(table, "--target", target).index]
+    has_label = column.is_valid()
     if is_text(column.type):
-        has_label &= np.array([bool(text and text.strip()) for text in column.to_pylist()])
-    if has_label.all():
+        has_label = pc.and_(has_label, pc.not_equal(pc.utf8_trim_whitespace(column.cast(TEXT)), "").fill_null(False))
+    mask = np.asarray(has_label.to_numpy(), dtype=bool)
+    if mask.all():
         return table, 0
-    lines = None if table.lines is None else table.lines[has_label]
-    columns = [one.filter(pa.array(has_label)) for one in table.columns]
-    return replace(table, columns=columns, lines=lines), int((~has_label).sum())
+    lines = None if table.lines is None else table.lines[mask]
+    return replace(table, columns=[one.filter(has_label) for one in table.columns], lines=lines), int((~mask).sum())
 
 
 def _days(table: UserTable, name: str) -> npt.NDArray[np.float64]:
     """Return the column of time as days since 1970, (n_rows,)."""
-    names = [str(one) for one in table.names]
-    if names.count(name) != 1:
-        raise DataError(f'--time: {table.origin_name} has no column "{name}"{did_you_mean(name, names)}')
-    column = table.columns[names.index(name)]
+    place = named_column(table, "--time", name).index
+    column = table.columns[place]
     if is_date(column.type):
         days = typed_days(column)
     elif is_text(column.type):
-        text = TextColumn(column)
+        text = table.texts[place]
         counts = np.array([text.counts.get(one, 0) for one in text.distinct.to_pylist()])
         order = date_order(text.distinct, counts)
         if order is None or order in (AMBIGUOUS, MIXED_ZONES):
@@ -184,10 +180,7 @@ def _write_state(path: Path, state: _State) -> None:
         "times": state.times or [],
         "monitor": json.loads(state.monitor.to_json()),
     }
-    try:
-        write_atomic(path, json.dumps(content) + "\n")
-    except OSError as error:
-        raise ProbcalError(f"--state: cannot write {path}: {error.strerror or error}; choose another place") from None
+    write_output("--state", path, json.dumps(content) + "\n")
 
 
 def _dates(state: _State) -> dict[str, str]:

@@ -115,6 +115,16 @@ def test_export_needs_a_map_and_a_file_of_its_own(here):
     assert "both name x.csv" in refused(*call, "-c", "beta", "--export", "x.csv", "-o", "x.csv")
 
 
+def test_only_fields_that_need_quotes_have_them_and_dates_stay_short(here):
+    frame = two_classes().assign(note='a "b", c', plain="x", when=pd.Timestamp("2026-01-01 10:00"), flag=True, size=2.5)
+    frame.to_parquet(here / "b.parquet")
+    export("b.parquet", "-p", "p", "-t", "y", "-c", "beta", "-o", "measured.csv")
+    applied = probcal("apply", "map.json", "b.parquet").stdout.splitlines()
+    own = f'r0,{frame.p[0]},{frame.y[0]},{frame.sex[0]},{frame.w[0]},"a ""b"", c",x,2026-01-01 10:00:00,true,2.5,'
+    assert applied[1].startswith(own)
+    assert applied == (here / "measured.csv").read_text().splitlines()
+
+
 def test_the_map_is_written_for_other_programs(here):
     export("a.csv", "-p", "p", "-t", "y", "-c", "isotonic")
     calibrator = IsotonicCalibrator.from_json((here / "map.json").read_text())
