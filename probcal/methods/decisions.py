@@ -11,10 +11,10 @@ from scipy.stats import binom
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from probcal._learner_output import every_class_place, learner_probabilities
+from probcal._learner_output import learner_probabilities, learns_nothing
 from probcal._validation import Constraint, Rule, count_rows, take_rows
-from probcal.methods._base import ProbabilityMethod
 from probcal.methods._fitting import drawn_seed, fit_weighted, fresh_copy
+from probcal.methods.direct import DirectClassifier
 
 _CANDIDATES = expit(np.arange(-12, 12.01, 0.05))
 """Thresholds that are tested. They are chosen before any row is seen, and lie dense at rare and at sure classes."""
@@ -23,7 +23,7 @@ _MOST_DRAWS = 100
 _SHARE = Rule(lambda value: isinstance(value, int | float) and 0 < value < 1, "a number above 0 and below 1")
 
 
-class CostSensitiveClassifier(ProbabilityMethod):
+class CostSensitiveClassifier(DirectClassifier):
     """Decide for the class of the lowest expected cost (Elkan 2001, equation 1).
 
     Calibrated probabilities make the expected costs right. So give it a calibrated classifier.
@@ -36,7 +36,7 @@ class CostSensitiveClassifier(ProbabilityMethod):
         ``costs[i][j]`` is what it costs to decide for class j in a row of class i, in any unit and in the order of
         ``classes_``. A gain is a negative cost. An entry may be the name of a column of X, which holds the cost of each
         row. For two classes, a pair is the cost of a false positive and of a false negative. None: each wrong decision
-        costs 1.
+        costs 1. ``fit`` raises ValueError for costs that do not fit the classes or the columns of X.
     random_state : int, RandomState or None, default=None
         Seed of the classifier.
 
@@ -67,63 +67,19 @@ class CostSensitiveClassifier(ProbabilityMethod):
     0.1
     """
 
-    constraints: ClassVar[dict[str, Constraint]] = {}
-    needs_one_of = ("predict_proba",)
-
     def __init__(self, estimator: Any, *, costs: Any = None, random_state: Any = None) -> None:
         self.estimator = estimator
         self.costs = costs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, frequency_weights: bool = False) -> Self:
-        """Fit the classifier.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Rows, passed to the classifier unchanged, with the columns of costs.
-        y : array-like of shape (n_rows,)
-            Labels of two or more classes.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Weights for the classifier, not negative. Only their ratios count. None means equal weights.
-        frequency_weights : bool, default=False
-            Whether the weights are whole numbers that say how often each row occurs. A row of weight 2 then counts as
-            two rows.
-
-        Returns
-        -------
-        self
-            The fitted classifier.
-
-        Raises
-        ------
-        ValueError
-            If the costs do not fit the classes, or name a column that X has not.
-            If a label or a weight is invalid.
-        """
-        X, labels, weights = self._begin(X, y, sample_weight, frequency_weights)
+    def _begin(
+        self, X: Any, y: Any, sample_weight: Any, frequency_weights: bool = False
+    ) -> tuple[Any, np.ndarray, np.ndarray | None]:
+        X, labels, weights = super()._begin(X, y, sample_weight, frequency_weights)
+        # costs that do not fit are refused before the classifier is fitted, which may take long
         costs = self._costs(X)
-        copy = fresh_copy(self.estimator, np.random.default_rng(drawn_seed(self.random_state)))
-        self.estimator_ = fit_weighted(copy, X, labels, self._weights_for_learner(weights))
-        every_class_place(self.estimator_, self.classes_)
         self.threshold_ = _threshold(costs[0]) if len(self.classes_) == 2 and len(costs) == 1 else None
-        return self
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Predict class probabilities.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Rows to predict.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Probabilities of the classifier, in the order of ``classes_``.
-        """
-        self._before_predicting(X)
-        return learner_probabilities(self.estimator_, X, self.classes_)
+        return X, labels, weights
 
     def expected_costs(self, X: Any) -> np.ndarray:
         """Predict what each decision costs.
@@ -201,7 +157,7 @@ def _threshold(costs: np.ndarray) -> float | None:
     return float(1 / (1 + false_negative / false_positive))  # the sum of huge costs would overflow
 
 
-class GuaranteedRateClassifier(ProbabilityMethod):
+class GuaranteedRateClassifier(DirectClassifier):
     """Decide at a threshold whose precision or recall is guaranteed on new rows (learn then test).
 
     Held-out rows test thresholds that were fixed before. For each, an exact binomial test asks whether the rate is
@@ -213,7 +169,8 @@ class GuaranteedRateClassifier(ProbabilityMethod):
     Parameters
     ----------
     estimator : classifier
-        Has ``predict_proba`` of two classes. A ``FrozenEstimator`` is fitted already, so all rows test it.
+        Has ``predict_proba`` of two classes. A ``FrozenEstimator`` or a ``PrefitClassifier`` is fitted already,
+        so all rows test it.
     rate : {"precision", "recall"}, default="precision"
         Precision: which share of the rows that are decided positive are positive. The lowest threshold is taken.
         Recall: which share of the positive rows are decided positive. The highest threshold is taken.
@@ -255,7 +212,6 @@ class GuaranteedRateClassifier(ProbabilityMethod):
     constraints: ClassVar[dict[str, Constraint]] = {
         "rate": ("precision", "recall"), "at_least": _SHARE, "confidence": _SHARE, "holdout_size": _SHARE
     }  # fmt: skip
-    needs_one_of = ("predict_proba",)
     forwards_sample_weight = False
 
     def __init__(
@@ -275,7 +231,7 @@ class GuaranteedRateClassifier(ProbabilityMethod):
         self.holdout_size = holdout_size
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]  # the guarantee is for rows of equal weight
         """Fit the classifier on a part of the rows, and test thresholds on the others.
 
         Parameters
@@ -300,14 +256,12 @@ class GuaranteedRateClassifier(ProbabilityMethod):
         UserWarning
             If no threshold has the guarantee.
         """
-        from sklearn.frozen import FrozenEstimator
-
         X, labels, _ = self._begin(X, y, None)
         if len(self.classes_) != 2:
             raise ValueError(f"Only binary classification is supported: y has {len(self.classes_)} classes")
         rng = np.random.default_rng(drawn_seed(self.random_state))
         held_out, learner = np.arange(len(labels)), self.estimator
-        if not isinstance(learner, FrozenEstimator):
+        if not learns_nothing(learner):
             for _ in range(_MOST_DRAWS):
                 # Not stratified, because the binomial test needs independent rows. A draw that depends on the rows to
                 # learn from alone leaves the others independent.
@@ -332,22 +286,6 @@ class GuaranteedRateClassifier(ProbabilityMethod):
                 f"{self.threshold_:.3g} {rows}."
             )
         return self
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Predict class probabilities.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Rows to predict.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, 2)
-            Probabilities of the classifier, in the order of ``classes_``.
-        """
-        self._before_predicting(X)
-        return learner_probabilities(self.estimator_, X, self.classes_)
 
     def predict(self, X: Any) -> np.ndarray:
         """Decide for the second class from ``threshold_`` up.

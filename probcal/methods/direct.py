@@ -69,7 +69,9 @@ class DirectClassifier(ProbabilityMethod):
 
     needs_one_of = ("predict_proba",)
     constraints: ClassVar[dict[str, Constraint]] = {"clip": CLIP, "kept": ("both", "positive", "predicted")}
-    kept: Kept = "both"  # the default for subclasses without this parameter
+    # the defaults for subclasses without these parameters
+    clip: tuple[float, float] = (0.0, 1.0)
+    kept: Kept = "both"
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris, make_classification
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 
-from probcal import CostSensitiveClassifier, GuaranteedRateClassifier
+from probcal import CostSensitiveClassifier, GuaranteedRateClassifier, PrefitClassifier
 
 X, Y = make_classification(600, flip_y=0.2, random_state=0)
 LEARNER = LogisticRegression()
@@ -150,6 +150,14 @@ def test_too_few_rows_show_nothing_and_say_so():
     assert model.threshold_ == np.inf and not model.predict(X).any()
     few = GuaranteedRateClassifier(given(), rate="recall").fit(np.array([[0.2], [0.9]]), [0, 1])
     assert few.threshold_ == 0 and few.predict(np.array([[0.0]])).tolist() == [1]
+
+
+def test_all_rows_test_a_model_that_learns_nothing():
+    fitted = PrefitClassifier(lambda rows: rows[:, 0], [0, 1])
+    p, y = drawn(np.random.default_rng(2), 300)
+    frozen = GuaranteedRateClassifier(given(), rate="recall").fit(p, y)
+    assert GuaranteedRateClassifier(fitted, rate="recall").fit(p, y).guarantee_ == frozen.guarantee_
+    assert "(300 held-out rows)" in frozen.guarantee_
 
 
 def test_held_out_rows_do_not_train():

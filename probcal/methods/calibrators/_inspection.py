@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit
 
+from probcal.methods.calibrators._float_search import lowest_float
+
 _LARGEST_SCORE = 1e300
 _MOST_CLASSES = 5
 _WINDOW = 2.0
@@ -26,33 +28,11 @@ def scores_with_probability(calibrator: Any, wanted: np.ndarray) -> np.ndarray:
         raise ValueError(f"the map does not rise: it gives {least:.4g} to the lowest score, {most:.4g} to the highest")
     if len(outside := wanted[~((wanted >= least) & (wanted <= most))]):
         raise ValueError(f"the map gives probabilities from {least:.6g} to {most:.6g}, and never {outside[0]:.6g}")
-    first = _bisect(low, high, len(wanted), lambda x: _predicted(calibrator, x) >= wanted)
-    after = _bisect(low, high, len(wanted), lambda x: _predicted(calibrator, x) > wanted)
+    first = lowest_float(low, high, len(wanted), lambda x: _predicted(calibrator, x) >= wanted)
+    after = lowest_float(low, high, len(wanted), lambda x: _predicted(calibrator, x) > wanted)
     # of a flat piece it is the middle, unless the piece goes on for ever
     middle = first / 2 + after / 2
     return np.where(wanted >= most, first, np.where(wanted <= least, after, middle))
-
-
-def _bisect(low: float, high: float, n: int, is_high_enough: Any) -> np.ndarray:
-    """Return the lowest float64 from ``low`` to ``high`` for each row that is high enough, or ``high``."""
-    below, above = (np.full(n, _rank(np.float64(end))) for end in (low, high))
-    below -= 1
-    while (below + 1 < above).any():
-        # the sum of two ranks could overflow, and a row that is done must stay within the ends
-        middle = np.maximum(below // 2 + above // 2 + (below % 2 + above % 2) // 2, _rank(np.float64(low)))
-        reached = is_high_enough(_of_rank(middle))
-        below, above = np.where(reached, below, middle), np.where(reached, middle, above)
-    return _of_rank(above)
-
-
-def _rank(value: np.float64) -> int:
-    """Return a whole number that is the higher, the higher a float is, and differs by 1 for neighbouring floats."""
-    bits = int(np.abs(value).view(np.int64))
-    return -bits if value < 0 else bits
-
-
-def _of_rank(rank: np.ndarray) -> np.ndarray:
-    return np.asarray(np.sign(rank) * np.abs(rank).view(np.float64))
 
 
 def _predicted(calibrator: Any, scores: np.ndarray) -> np.ndarray:

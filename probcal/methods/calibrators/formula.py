@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 
 from probcal.methods._base import log_odds as log_odds_of_rows
+from probcal.methods.calibrators._float_search import lowest_float
 
 Operation = Literal["column", "number", "+", "-", "*", "/", "log", "exp", "clip", "pieces"]
 OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
@@ -212,11 +213,5 @@ def _probabilities_of(edges: np.ndarray) -> np.ndarray:
     def reaches(p: np.ndarray) -> np.ndarray:
         return np.asarray(log_odds_of_rows(np.column_stack([1 - p, p]), 1) >= edges)
 
-    # floats from 0 to 1 and the whole numbers of their bits have one order, so bits are halved instead of values
-    low, high = np.full(len(edges), -1), np.full(len(edges), np.float64(1.0).view(np.int64))
     is_reached = reaches(np.ones(len(edges)))
-    while (high - low > 1).any():
-        middle = np.where(high - low > 1, (low + high) // 2, high)
-        above = reaches(middle.view(np.float64))
-        low, high = np.where(above, low, middle), np.where(above, middle, high)
-    return np.where(is_reached, high.view(np.float64), np.inf)
+    return np.where(is_reached, lowest_float(0.0, 1.0, len(edges), reaches), np.inf)
