@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -55,6 +56,20 @@ def the_sweep_is_loaded_once():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(venn_abers, "_compiled", cache(venn_abers._compiled))
         yield
+
+
+@pytest.fixture(autouse=True)
+def modules_of_a_test_are_forgotten(tmp_path_factory):
+    """Forget the modules that a test wrote to a temporary folder and imported.
+
+    Otherwise a later test on the same worker that writes a module of the same name would get this one.
+    """
+    before = len(sys.modules)
+    yield
+    folder = str(tmp_path_factory.getbasetemp())
+    for name in list(sys.modules)[before:]:
+        if str(getattr(sys.modules[name], "__file__", None)).startswith(folder):
+            del sys.modules[name]
 
 
 @pytest.fixture(scope="session")
