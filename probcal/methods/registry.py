@@ -10,7 +10,7 @@ METHODS: dict[str, Builtin] = {
     ),
     "protected": Builtin(
         "probcal.methods.protected.ProtectedClassifier",
-        "the learner's own probabilities, protected along a stream of test rows (Simple or Composite Jumper)",
+        "the learner's own probabilities, protected along a stream of test rows",
         label="Prot",
         family="stream",
     ),

@@ -83,6 +83,28 @@ class SimpleJumper(Protector):
         super().__init__(calibrators, (jump_rate,), 0, start, truncation)
 
     @property
+    def calibrators(self) -> Any:
+        """Return the calibrators as they were given. They are read-only, like all parameters.
+
+        Returns
+        -------
+        str, Calibrators or sequence of callable
+            The parameter ``calibrators``.
+        """
+        return self._calibrators
+
+    @property
+    def start(self) -> str:
+        """Return where the capital lies at first.
+
+        Returns
+        -------
+        {"uniform", "first"}
+            The parameter ``start``.
+        """
+        return self._start
+
+    @property
     def jump_rate(self) -> float:
         """Return J, the share of all capital that is distributed evenly before each step.
 
@@ -151,6 +173,9 @@ class CompositeJumper(Protector):
         truncation: float | None = 1e-9,
     ) -> None:
         super().__init__(calibrators, jump_rates, passive_weight, start, truncation)
+
+    calibrators = SimpleJumper.calibrators
+    start = SimpleJumper.start
 
     @property
     def jump_rates(self) -> tuple[float, ...]:

@@ -43,6 +43,10 @@ class Protector:
     """
 
     _parameters: tuple[str, ...]
+    # Exponent of the likelihoods by which labels change the capital. Only a protected forecaster has another one.
+    _learning_rate: float = 1.0
+    # Entries that the state of a subclass has besides.
+    _more_state: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -66,28 +70,6 @@ class Protector:
         stream = object.__new__(type(self))
         stream.__dict__.update(self.__dict__, _progress=copy.deepcopy(self._progress))
         return stream
-
-    @property
-    def calibrators(self) -> Any:
-        """Return the calibrators as they were given. They are read-only, like all parameters.
-
-        Returns
-        -------
-        str, Calibrators or sequence of callable
-            The parameter ``calibrators``.
-        """
-        return self._calibrators
-
-    @property
-    def start(self) -> str:
-        """Return where the capital lies at first.
-
-        Returns
-        -------
-        {"uniform", "first"}
-            The parameter ``start``.
-        """
-        return self._start
 
     @property
     def truncation(self) -> float | None:
@@ -164,12 +146,7 @@ class Protector:
             If ``p`` is invalid, or is for another number of classes than the stream so far.
         """
         base = self._base(p)
-        passive, weights = self._weights(self._jumpers_for(base), labelled)
-        if isinstance(base, float):
-            prediction = passive * base + sum(map(mul, weights, self._family.apply_one(base)))
-            return min(prediction, max(base, _BELOW_1))
-        values = self._family.apply(base)[0]
-        return np.minimum(passive * base[0] + np.array(weights) @ values, np.maximum(base[0], _BELOW_1))
+        return self._mean(base, self._values_of_row(base), labelled)
 
     def learn_one(self, p: Any, y: int) -> None:
         """Learn the label of a row, whenever it arrives.
@@ -191,32 +168,8 @@ class Protector:
             gives the label a positive probability.
         """
         base = self._base(p)
-        n_classes = _classes(base)
-        if not isinstance(y, _LABEL_TYPES) or y not in range(n_classes):
-            raise ValueError(f"y must be a whole number from 0 to {n_classes - 1}, not {y!r}")
-        y = int(y)
-        if isinstance(base, float):
-            values = self._family.apply_one(base)
-            likelihoods, of_base = (values, base) if y else ([1 - one for one in values], 1 - base)
-        else:
-            likelihoods, of_base = self._family.apply(base)[0, :, y].tolist(), float(base[0, y])
-        if not of_base:
-            raise ValueError(f"the base gives the label {y} probability 0 (p = {p!r}); give a truncation")
-        jumpers = self._jumpers_for(base)
-        steps = [jumper.step(likelihoods) for jumper in jumpers]  # all of them, before any is changed
-        if self._is_simple:
-            mixture = steps[0][1]
-        else:
-            mixture = sum(map(mul, self._shares(jumpers), [*(each for _, each in steps), of_base]))
-        log10_base = math.log10(of_base)
-        for jumper, (capital, each) in zip(jumpers, steps, strict=True):
-            jumper.capital = capital
-            if not self._is_simple:
-                jumper.log10.add(math.log10(each) - log10_base)
-        progress = self._progress
-        progress.n_classes, progress.jumpers = n_classes, jumpers
-        progress.log10.add(math.log10(mixture) - log10_base)
-        progress.highest = max(progress.highest, progress.log10.value)
+        _check_label(y, _classes(base))
+        self._learn(base, int(y), self._values_of_row(base))
 
     def protect(self, p: Any, y: Any, *, delay: int = 0, every: int = 1) -> tuple[np.ndarray, np.ndarray]:
         """Predict the protected probabilities of rows in order, and log10 S after each row.
@@ -257,6 +210,9 @@ class Protector:
             If an argument is invalid, or the base gives a label probability 0. The message then names the row. Also if
             no calibrator with capital gives a label a positive probability.
         """
+        return self._protect_rows(p, y, None, delay, every)
+
+    def _protect_rows(self, p: Any, y: Any, forecasts: Any, delay: int, every: int) -> tuple[np.ndarray, np.ndarray]:
         p, y = inputs.stream(p, y)
         inputs.check_feedback(delay, every)
         protected, log10 = np.empty(p.shape), np.empty(len(y))
@@ -267,7 +223,7 @@ class Protector:
             self._begin(p)
             for part in _parts(len(y)):
                 base, labels = inputs.rows(p[part], y[part], self._truncation, part.start)
-                protected[part], log10[part] = self._protect_part(base, labels, delay, every)
+                protected[part], log10[part] = self._protect_part(base, labels, forecasts, part.start, delay, every)
         except BaseException:  # whatever the user's function raises, and Ctrl-C
             self._progress = before
             raise
@@ -282,9 +238,9 @@ class Protector:
             Plain dicts, lists and numbers that JSON stores exactly. Of the user's own functions it holds only the
             names.
         """
-        parameters = {name: getattr(self, name) for name in self._parameters} | {
-            "calibrators": saved_calibrators(self._calibrators)
-        }
+        parameters = {name: getattr(self, name) for name in self._parameters}
+        if "calibrators" in parameters:
+            parameters["calibrators"] = saved_calibrators(parameters["calibrators"])
         return {
             "parameters": {k: list(v) if isinstance(v, tuple) else v for k, v in parameters.items()},
             **self._progress.state(),
@@ -313,22 +269,74 @@ class Protector:
             If ``state`` is no valid state of this class, or the calibrators are missing or differ.
         """
         try:
-            entries(state, "it", ("parameters", *StreamProgress().state()))
+            entries(state, "it", ("parameters", *StreamProgress().state(), *cls._more_state))
             parameters = entries(state["parameters"], "parameters", cls._parameters)
-            stream = cls(**parameters | {"calibrators": restore_calibrators(parameters["calibrators"], calibrators)})
-            stream._progress = StreamProgress.from_state(state, stream._new_jumpers)
+            if "calibrators" in parameters:
+                saved = parameters["calibrators"]
+                parameters = parameters | {"calibrators": restore_calibrators(saved, calibrators)}
+            stream = cls(**parameters)
+            stream._restore(state)
         except ValueError as error:
             raise ValueError(f"no state of {cls.__name__} can be restored: {error}") from error
         return stream
 
+    def _values_of_row(self, base: float | np.ndarray) -> Any:
+        """Return what the capital is spread over, for one row: a list of floats, or (n_calibrators, n_classes)."""
+        return self._family.apply_one(base) if isinstance(base, float) else self._family.apply(base)[0]
+
+    def _mean(self, base: float | np.ndarray, values: Any, labelled: bool) -> Any:
+        """Return the mean of base and ``values`` of one row, weighted by capital."""
+        passive, weights = self._weights(self._jumpers_for(base), labelled)
+        if isinstance(base, float):
+            prediction = passive * base + sum(map(mul, weights, values))
+            return min(prediction, max(base, _BELOW_1))
+        return np.minimum(passive * base[0] + np.array(weights) @ values, np.maximum(base[0], _BELOW_1))
+
+    def _learn(self, base: float | np.ndarray, y: int, values: Any) -> None:
+        """Change the capital by the label of a row for which ``values`` were predicted."""
+        if isinstance(base, float):
+            likelihoods, of_base = (values, base) if y else ([1 - one for one in values], 1 - base)
+        else:
+            likelihoods, of_base = values[:, y].tolist(), float(base[0, y])
+        if not of_base:
+            p = base if isinstance(base, float) else base[0]
+            raise ValueError(f"the base gives the label {y} probability 0 (p = {p!r}); give a truncation")
+        jumpers, power = self._jumpers_for(base), self._learning_rate
+        tempered = [likelihood**power for likelihood in likelihoods]  # the same floats for a power of 1
+        steps = [jumper.step(tempered) for jumper in jumpers]  # all of them, before any is changed
+        if self._is_simple:
+            mixture = steps[0][1]
+        else:
+            means = [sum(map(mul, jumper.weights(jump=True), likelihoods)) for jumper in jumpers]
+            mixture = sum(map(mul, self._shares(jumpers), [*means, of_base]))
+        log10_base = math.log10(of_base)
+        for jumper, (capital, each) in zip(jumpers, steps, strict=True):
+            jumper.capital = capital
+            if not self._is_simple:
+                jumper.log10.add(math.log10(each) - power * log10_base)
+        progress = self._progress
+        progress.n_classes, progress.jumpers = _classes(base), jumpers
+        progress.log10.add(math.log10(mixture) - log10_base)
+        progress.highest = max(progress.highest, progress.log10.value)
+
+    def _values_of_part(
+        self, base: np.ndarray, labels: np.ndarray, forecasts: Any, first: int, delay: int, every: int
+    ) -> np.ndarray:
+        """Return what the capital is spread over, (n, n_calibrators) or (n, n_calibrators, n_classes).
+
+        ``first`` is the place of the first row in the call of ``protect``, and ``forecasts`` are those of all its rows.
+        """
+        return self._family.apply(base)
+
     def _protect_part(
-        self, base: np.ndarray, labels: np.ndarray, delay: int, every: int
+        self, base: np.ndarray, labels: np.ndarray, forecasts: Any, first: int, delay: int, every: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        values, n_classes = self._family.apply(base), _classes(base)
+        values, n_classes = self._values_of_part(base, labels, forecasts, first, delay, every), _classes(base)
         likelihoods, of_base = (inputs.likelihood(p, labels, n_classes) for p in (values, base))
         inputs.check_capital(bool((likelihoods.max(axis=1) > 0).all()))
         progress = self._progress
-        labelled, known, *arrived = progress.feedback.arrivals(likelihoods, of_base, delay, every)
+        power = self._learning_rate
+        labelled, known, *arrived = progress.feedback.arrivals(likelihoods**power, of_base**power, delay, every)
         passive, weights = self._weights_of_rows(labelled, known, arrived)
         protected = np.einsum("ne,ne...->n...", weights, values) + (base.T * passive).T
         gains = np.einsum("ne,ne->n", weights, likelihoods) + passive * of_base
@@ -392,12 +400,25 @@ class Protector:
         self._progress.jumpers = self._jumpers_for(p)
         self._progress.n_classes = _classes(p)
 
-    def _new_jumpers(self, n_classes: int) -> list[Jumper]:
+    def _restore(self, state: dict[str, Any]) -> None:
+        self._progress = StreamProgress.from_state(state, self._new_jumpers)
+
+    def _n_values(self, n_classes: int) -> int:
+        """Return the number of values of a row, over which the capital is spread."""
         uncertain = np.array([0.5]) if n_classes == 2 else np.full((1, n_classes), 1 / n_classes)
         # a family of the user does not say how many functions it has, so it is applied once
-        size = self._family.apply(uncertain).shape[1]
+        size: int = self._family.apply(uncertain).shape[1]
+        return size
+
+    def _new_jumpers(self, n_classes: int) -> list[Jumper]:
+        size = self._n_values(n_classes)
         capital = [1 / size] * size if self._start == "uniform" else [1.0] + [0.0] * (size - 1)
         return [Jumper(rate, list(capital)) for rate in self._rates]
+
+
+def _check_label(y: Any, n_classes: int) -> None:
+    if not isinstance(y, _LABEL_TYPES) or y not in range(n_classes):
+        raise ValueError(f"y must be a whole number from 0 to {n_classes - 1}, not {y!r}")
 
 
 def _classes(base: float | np.ndarray) -> int:

@@ -270,7 +270,8 @@ class _Labels:
 class StreamProgress:
     """Hold all of a stream that changes from row to row.
 
-    ``log10`` is log10 S and ``highest`` its highest value so far. ``jumpers`` is empty before the first row.
+    ``log10`` is log10 S and ``highest`` its highest value so far. ``jumpers`` is empty before the first row. Only a
+    protected forecaster has ``experts``, and saves them itself.
     """
 
     n_classes: int | None = None
@@ -278,6 +279,7 @@ class StreamProgress:
     highest: float = 0.0
     jumpers: list[Jumper] = field(default_factory=list)
     feedback: Feedback = field(default_factory=Feedback)
+    experts: Any = None
 
     def state(self) -> dict[str, Any]:
         return {

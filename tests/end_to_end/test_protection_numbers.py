@@ -33,7 +33,7 @@ class Streams:
 
     def protected(self, **settings):
         """Return (protected predictions, log10 S before the first row and after each row) of the whole stream."""
-        method = ProtectedClassifier(self.forest, **{"passive_weight": 0} | settings).fit(
+        method = ProtectedClassifier(self.forest, **{"algorithm": "jumper", "passive_weight": 0} | settings).fit(
             self.X[self.train], self.y_train
         )
         p = method.predict_proba_online(self.X[self.test], self.y)[:, 1]

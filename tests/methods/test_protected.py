@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from probcal import ProtectedClassifier, RetrainedClassifier
 from probcal.methods.direct import DirectClassifier
-from probcal.protection import CompositeJumper, SimpleJumper
+from probcal.protection import CompositeJumper, ProtectedForecaster, SimpleJumper
 
 
 def stream(n_classes=2, n=400):
@@ -21,7 +21,7 @@ def stream(n_classes=2, n=400):
     return X, np.digitize(score, np.linspace(-1, 1, n_classes - 1) if n_classes > 2 else [0])
 
 
-PRINTED = {"passive_weight": 0, "truncation": 0.01}
+PRINTED = {"algorithm": "jumper", "passive_weight": 0, "truncation": 0.01}
 """Algorithm 1 as printed, with the truncation of the authors' own run."""
 
 
@@ -29,7 +29,7 @@ def fitted(method, X, y):
     return method.fit(X[:100], y[:100])
 
 
-SEVERAL = {"jump_rate": [0.01, 0.001], "passive_weight": 0.5, "start": "first"}
+SEVERAL = {"algorithm": "jumper", "jump_rate": [0.01, 0.001], "passive_weight": 0.5, "start": "first"}
 
 
 @pytest.mark.parametrize(
@@ -60,6 +60,53 @@ def test_predictions_equal_the_jumper_on_the_base(settings, jumper, n_classes, f
     assert method.log10_martingale_.tolist() == log10_s.tolist()
 
 
+@pytest.mark.parametrize(
+    ("n_classes", "feedback", "rate"), [(2, {}, 1), (3, {}, 1), (2, {"delay": 40, "every": 5}, 1 / 3)]
+)
+def test_default_is_the_protected_forecaster_on_the_base(n_classes, feedback, rate):
+    X, y = stream(n_classes)
+    method = fitted(ProtectedClassifier(GaussianNB(), truncation=0.01, **feedback), X, y)
+    base = GaussianNB().fit(X[:100], y[:100]).predict_proba(X[100:])
+    forecaster = ProtectedForecaster(learning_rate=rate, truncation=0.01)
+    expected, log10_s = forecaster.protect(base if n_classes > 2 else base[:, 1], y[100:], **feedback)
+    found = method.predict_proba_online(X[100:], y[100:])
+    assert (found if n_classes > 2 else found[:, 1]).tolist() == expected.tolist()
+    assert method.log10_martingale_.tolist() == log10_s.tolist()
+
+
+@pytest.mark.parametrize(("delay", "every"), [(0, 1), (30, 2)])
+def test_refits_are_an_expert_that_knows_only_labels_that_arrived(delay, every):
+    X, y = stream()
+    method = ProtectedClassifier(GaussianNB(), truncation=0.01, refit_every=50, delay=delay, every=every)
+    found = fitted(method, X, y).predict_proba_online(X[100:], y[100:])
+    refits = []
+    for start in range(0, 300, 50):
+        known = [row for row in range(start - delay) if row % every == 0]
+        model = GaussianNB().fit(np.vstack([X[:100], X[100:][known]]), np.append(y[:100], y[100:][known]))
+        refits.append(model.predict_proba(X[100 + start : 150 + start])[:, 1])
+    base = GaussianNB().fit(X[:100], y[:100]).predict_proba(X[100:])[:, 1]
+    forecaster = ProtectedForecaster(1, 1 / (1 + delay // every / 4), 0.01)
+    expected, _ = forecaster.protect(
+        base, y[100:], delay=delay, every=every, forecasts=np.concatenate(refits).clip(0.01, 0.99)[:, None]
+    )
+    assert found[:, 1] == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"algorithm": "best"}, 'must be "mixture" or "jumper"'),
+        ({"jump_rate": 0.1}, 'jump_rate only has an effect with algorithm="jumper"'),
+        ({"refit_every": 0}, "refit_every must be a whole number from 1"),
+        ({"algorithm": "jumper", "refit_every": 10}, 'refit_every needs algorithm="mixture"'),
+    ],
+)
+def test_settings_without_effect_are_refused(settings, words):
+    X, y = stream()
+    with pytest.raises(ValueError, match=words):
+        ProtectedClassifier(GaussianNB(), **settings).fit(X, y)
+
+
 def test_default_truncation_is_one_over_twice_the_rows():
     X, y = stream()
     method = fitted(ProtectedClassifier(DecisionTreeClassifier(random_state=0)), X, y)
@@ -80,7 +127,7 @@ def test_predict_proba_gives_the_truncated_base_predictions():
 
 def test_predictions_0_and_1_allow_no_contradicting_label():
     X, y = stream()
-    certain = ProtectedClassifier(DecisionTreeClassifier(random_state=0), truncation=None)
+    certain = ProtectedClassifier(DecisionTreeClassifier(random_state=0), algorithm="jumper", truncation=None)
     assert set(fitted(certain, X, y).predict_proba(X)[:, 1].tolist()) == {0.0, 1.0}
     assert certain.predict_proba_online(X[:100], y[:100])[:, 1] == pytest.approx(y[:100], abs=1e-12)
     with pytest.raises(ValueError, match="probability 0"):
@@ -97,7 +144,7 @@ def test_stream_leaves_the_fitted_classifier_unchanged():
 
 @pytest.mark.parametrize(
     ("settings", "n_classes"),
-    [({}, 2), ({"jump_rate": [0.1, 0.01], "passive_weight": 0.5, "calibrators": "cox"}, 2), ({"truncation": 0.2}, 3)],
+    [({}, 2), ({"refit_every": 50}, 2), (SEVERAL | {"calibrators": "cox"}, 2), ({"truncation": 0.2}, 3)],
 )
 def test_gain_in_log10_loss_equals_the_log_martingale(settings, n_classes):
     X, y = stream(n_classes)
@@ -141,7 +188,7 @@ def test_invalid_parameters_are_rejected_by_fit(parameters, message):
 def test_calibrators_for_two_classes_reject_three_classes_in_fit():
     X, y = stream(3)
     with pytest.raises(ValueError, match="Cox calibrators are for two classes"):
-        ProtectedClassifier(GaussianNB(), calibrators="cox").fit(X, y)
+        ProtectedClassifier(GaussianNB(), algorithm="jumper", calibrators="cox").fit(X, y)
 
 
 @pytest.mark.parametrize("labels", [["maybe"] * 300, [0, 1]])
