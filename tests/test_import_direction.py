@@ -40,7 +40,7 @@ MAY_IMPORT = {
     "reading": {"data"},
     "deploy": {"methods", "reading"},
     "measure": {"reading", "data", "methods", "metrics", "plots", "reporting", "reporting.html"},
-    "watch": {"metrics", "protection", "reading"},
+    "watch": {"methods", "metrics", "protection", "reading"},
     "try_table": {
         "reading", "components", "config", "data", "learners", "methods", "metrics", "plots", "runner", "store",
         "reporting", "reporting.html", "analysis", "measure",

@@ -1,0 +1,43 @@
+"""Test the plan: how many labels an alarm takes, and how many a new map."""
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+
+from probcal.watch.plan import CHANGES, ROWS, plan
+
+P = expit(np.random.default_rng(0).normal(-1, 1.5, 4000))
+
+
+@pytest.fixture(scope="module")
+def planned():
+    return {(line.shift, line.slope): line for line in plan(P)}
+
+
+def test_every_change_has_a_line_in_order(planned):
+    assert tuple(planned) == CHANGES
+
+
+def test_loss_is_the_divergence_between_truth_and_prediction(planned):
+    for (shift, slope), line in planned.items():
+        q = expit(shift + slope * logit(P))
+        divergence = q * np.log2(q / P) + (1 - q) * np.log2((1 - q) / (1 - P))
+        assert line.loss == pytest.approx(divergence.mean(), rel=0.01)
+        assert line.base_rate == pytest.approx(q.mean(), abs=0.002)
+
+
+def test_larger_shifts_take_fewer_labels(planned):
+    shifts = [planned[shift, 1.0] for shift in (0.25, 0.5, 1.0)]
+    assert shifts[0].rows_to_alarm > shifts[1].rows_to_alarm > shifts[2].rows_to_alarm > 0
+    assert shifts[0].rows_to_recalibrate > shifts[1].rows_to_recalibrate >= shifts[2].rows_to_recalibrate
+
+
+def test_a_map_on_so_many_labels_is_better_and_on_a_tenth_often_worse(planned):
+    """Two parameters cost about 2 / (2 n ln 2) bits. A map pays where this is clearly below the loss of the change."""
+    for line in planned.values():
+        assert line.rows_to_recalibrate in ROWS
+        assert 1 / (line.rows_to_recalibrate * np.log(2)) < line.loss
+
+
+def test_same_seed_gives_the_same_plan(planned):
+    assert plan(P[:1000], random_state=1) == plan(P[:1000], random_state=1)
