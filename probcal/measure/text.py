@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from probcal._io import counted, csv_text, join_first, printable, wrap_line
-from probcal.measure.few_rows import FEWEST_CLASS_ROWS, FEWEST_ROWS
-from probcal.measure.measurement import FEW_DRAWS, Interval, Line, MeasuredSection
-from probcal.measure.quantity import Quantity
+from probcal.measure.measurement import Line, MeasuredSection
 from probcal.measure.summary import SummarisedPredictions
+from probcal.metrics.bootstrap import FEW_DRAWS, Interval, Quantity
 from probcal.metrics.costs import Costs
+from probcal.metrics.row_support import FEWEST_CLASS_ROWS, FEWEST_ROWS
 from probcal.reading.prediction_file import FilePredictions
 from probcal.reading.target import class_lines
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from probcal._io import join_first, printable, shortened, wrap_line
 from probcal.analysis.hypothesis_tests import corrected_interval, corrected_t_test, holm
-from probcal.metrics.registry import metric_named
 from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store, cell_id
 from probcal.store.stored_experiment import ResultColumn, StoredExperiment
@@ -66,8 +65,8 @@ class RankedMethod:
 def interval_of(values: Sequence[float], test_share: float, measure: Measure) -> tuple[float, float]:
     """Return the corrected 95 % interval of the mean of ``values``, (n_splits,), cut at the bounds of ``measure``."""
     low, high = corrected_interval(values, test_share)
-    bounds = metric_named(measure.metric)
-    return max(bounds.least * measure.factor, low), min(bounds.most * measure.factor, high)
+    metric = measure.metric
+    return max(metric.least * measure.factor, low), min(metric.most * measure.factor, high)
 
 
 def split_values(
