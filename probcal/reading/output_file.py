@@ -11,11 +11,10 @@ import pyarrow.parquet as pq
 
 from probcal._io import data_text, write_atomic
 from probcal.errors import ProbcalError
-from probcal.reading.column_plan import is_date
 from probcal.reading.file_columns import Floats, texts_of
 from probcal.reading.number_form import Mark
 from probcal.reading.table import UserTable
-from probcal.reading.text_column import is_text
+from probcal.reading.text_column import is_date, is_text
 
 
 def refuse_path(option: str, path: Path, force: bool) -> None:

@@ -24,6 +24,7 @@ from probcal.data.text_values import as_text
 from probcal.distribution import NAME
 from probcal.errors import ProbcalError, installation, is_installed
 from probcal.metrics.costs import Costs
+from probcal.reading.table import UserTable
 from probcal.reading.table_plan import card_names, probability_names, write_table_plan
 from probcal.runner.nested_rows import split_rows
 from probcal.store.folder import Store
@@ -56,23 +57,14 @@ class CardFacts:
     name: str
     """The method and learner, such as ``sigmoid on forest``."""
     verdict: str
-    splits: str
-    """How the rows were split, in words."""
     values: Mapping[Measure, Sequence[float]]
     """Measure -> its value on each split."""
     baseline: Mapping[Measure, Sequence[float]]
     """The same of the base rate."""
-    test_share: float
-    bound: float
-    """The smallest probability that was measured and that ``predict.py`` gives."""
     traps: Sequence[str]
     notes: Sequence[str]
     """What else to know about the splits."""
     code: str
-    n_rows: int
-    """Number of rows on which the exported model was fitted."""
-    digest: str
-    """Digest of the file of the table, or an empty text."""
     costs: Costs | None = None
     """What wrong decisions cost, where the user said so."""
     unseen: UnseenResult | None = None
@@ -109,7 +101,8 @@ def write_export(
         advice = f"\n\nTo keep the cost low, {facts.costs.advice}.\n" if facts.costs else ""
         (building / "predict.py").write_text(PREDICT.replace("{advice}", advice, 1), encoding="utf-8")
         (building / "train.py").write_text(facts.code, encoding="utf-8")
-        (building / "model-card.md").write_text(card_text(prepared, facts), encoding="utf-8")
+        card = "".join(f"{line}\n" for line in _card_lines(prepared, facts))
+        (building / "model-card.md").write_text(card, encoding="utf-8")
         (building / "predictions.csv").write_text(held_out_text(predictions, prepared), encoding="utf-8", newline="")
         if is_installed("matplotlib"):
             draw_reliability(predictions, f"{facts.name}, held-out rows", building / RELIABILITY)
@@ -197,33 +190,30 @@ def draw_reliability(predictions: HeldOutPredictions, title: str, path: Path) ->
         figure.savefig(path, metadata={"Date": None, "Creator": None})
 
 
-def card_text(prepared: PreparedTable, facts: CardFacts) -> str:
-    """Return the model card as Markdown."""
-    return "\n".join(_lines(prepared, facts)) + "\n"
-
-
-def _lines(prepared: PreparedTable, facts: CardFacts) -> Iterator[str]:
+def _card_lines(prepared: PreparedTable, facts: CardFacts) -> Iterator[str]:
+    """Yield the lines of the model card, as Markdown."""
     target = prepared.target
     yield from (f"# {printable(facts.name)}, for `{printable(target.name)}`", "", printable(facts.verdict), "")
     outcome = f"the positive label `{printable(target.positive)}`" if target.positive else "each label"
-    yield f"The model predicts the probability of {outcome}. It was fitted on all {facts.n_rows:,} labelled rows."
+    n_rows = prepared.n_labelled
+    yield f"The model predicts the probability of {outcome}. It was fitted on all {n_rows:,} labelled rows."
     if facts.costs:
         yield from ("", f"To keep the cost low, {facts.costs.advice}: FP / (FP + FN).")
     yield from ("", "## Data", "")
-    yield f"- Table: `{printable(prepared.table.origin)}`" + (f", sha256 `{facts.digest}`" if facts.digest else "")
+    yield _file_text("Table", prepared.table)
     yield f"- Rows: {len(target.labels):,}, of which {prepared.n_labelled:,} have a label"
     yield from (f"- `{printable(label)}`: {counted(rows)}" for label, rows in prepared.counts.items())
     yield from (f"- {printable(note)}" for note in prepared.notes)
-    yield from ("", "## How it was measured", "", f"- {printable(facts.splits)}")
+    yield from ("", "## How it was measured", "", f"- {printable(prepared.split.sentence(len(prepared.rows)))}")
     if len(prepared.rows) < prepared.n_labelled:
         sampling = ", with more rows of rare classes and weights to make up for it" if prepared.enriched_classes else ""
         yield f"- A sample of {len(prepared.rows):,} rows{sampling}"
-    limits = f"{facts.bound:.2g} and {1 - facts.bound:.6g}"
+    limits = f"{prepared.bound:.2g} and {1 - prepared.bound:.6g}"
     yield f"- Probabilities are kept within {limits}, for the log loss here and in `predict.py`"
     yield from (f"- {printable(note)}" for note in facts.notes)
     yield from ("", "| measure | mean | 95 % interval | base rate |", "|---|---|---|---|")
     for measure, values in facts.values.items():
-        yield f"| {measure.about} | {_cells(measure, values, facts.baseline[measure], facts.test_share)} |"
+        yield f"| {measure.about} | {_cells(measure, values, facts.baseline[measure], prepared.split.test_share)} |"
     yield from (
         "",
         "The intervals are those of Nadeau & Bengio (2003). The winner was chosen on the same splits, so its",
@@ -256,10 +246,13 @@ def _lines(prepared: PreparedTable, facts: CardFacts) -> Iterator[str]:
     yield from (f"- {name} {version(name)}" for name in _PACKAGES)
 
 
+def _file_text(name: str, table: UserTable) -> str:
+    return f"- {name}: `{printable(table.origin)}`" + (f", sha256 `{table.digest}`" if table.digest else "")
+
+
 def _unseen_lines(unseen: UnseenResult) -> Iterator[str]:
-    table = unseen.rows.table
     yield from ("", "## The test file", "", f"- {printable(unseen.sentence)}")
-    yield f"- File: `{printable(table.origin)}`" + (f", sha256 `{table.digest}`" if table.digest else "")
+    yield _file_text("File", unseen.rows.table)
     yield from (f"- {note}" for note in unseen.notes)
     yield from ("", f"| {' | '.join(HEADER)} |", "|---" * len(HEADER) + "|")
     yield from (f"| {' | '.join(map(_cell, row))} |" for row in unseen.table())

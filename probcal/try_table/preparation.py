@@ -15,12 +15,11 @@ import pyarrow as pa
 from probcal._io import counted, join_first
 from probcal.data.text_values import respell
 from probcal.errors import DataError, did_you_mean
-from probcal.reading.column_plan import ColumnPlan
 from probcal.reading.decimal_mark import Marks, decimal_marks
 from probcal.reading.levels import same_spelling
 from probcal.reading.number_form import Mark
 from probcal.reading.table import UserTable, read_table
-from probcal.reading.table_plan import TablePlan, card_names, clean_name
+from probcal.reading.table_plan import ColumnPlan, TablePlan, card_names, clean_name
 from probcal.reading.target import (
     Target,
     read_target,

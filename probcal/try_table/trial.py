@@ -30,7 +30,7 @@ from probcal.try_table.measures import LOSS, MEASURES, Measure, MeasureScale
 from probcal.try_table.pipeline_code import PipelinePlan, pipeline_plan
 from probcal.try_table.preparation import PreparedTable, TableRequest, prepare, slug
 from probcal.try_table.ranked_methods import RankedMethod, cell_ids, name_of, ranked_lines, ranking, split_values
-from probcal.try_table.split_check import refuse_unusable_splits
+from probcal.try_table.split_choice import refuse_unusable_splits
 from probcal.try_table.traps import Traps, find_traps
 from probcal.try_table.trial_page import TrialFindings, write_trial_page
 from probcal.try_table.unseen_rows import UnseenResult, UnseenRows, measure_unseen, read_unseen_rows
@@ -269,23 +269,18 @@ class TrialResult:
         facts = CardFacts(
             name=name_of(best),
             verdict=self.verdict,
-            splits=self.prepared.split.sentence(len(self.prepared.rows)),
             values=self._values(best.learner, best.method, self._card_measures),
             baseline=self._values(choices.BASELINE, "direct", self._card_measures),
-            test_share=self.prepared.split.test_share,
-            bound=bound,
             costs=self.measure.costs,
             traps=self.traps.lines,
             notes=notes,
             code=plan.code(origin, None, [*notes, *code_notes]),
-            n_rows=self.prepared.n_labelled,
-            digest=self.prepared.table.digest or "",
             unseen=self.unseen,
         )
         write_export(folder, plan, self._model, self.prepared, predictions, facts)
         yield ""
-        message = f"exported: {folder} ({facts.name}, fitted on all {facts.n_rows:,} labelled rows; see model-card.md)"
-        yield from wrap_line(printable(message))
+        fitted = f"{facts.name}, fitted on all {self.prepared.n_labelled:,} labelled rows"
+        yield from wrap_line(printable(f"exported: {folder} ({fitted}; see model-card.md)"))
         if best.learner == choices.BASELINE:
             yield from wrap_line("note: this model is constant: it predicts the class shares for every row")
         if not is_installed("matplotlib"):

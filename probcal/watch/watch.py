@@ -21,12 +21,11 @@ from probcal.metrics.checked_rows import checked
 from probcal.metrics.closed_forms import Bounds, intercept_interval, share_interval, slope_interval
 from probcal.metrics.recalibration import intercept_of, slope_of
 from probcal.protection import CalibrationMonitor
-from probcal.reading.column_plan import is_date
 from probcal.reading.dates import AMBIGUOUS, MIXED_ZONES, DateOrder, as_date, date_order, parse_dates, typed_days
 from probcal.reading.output_file import write_output
 from probcal.reading.prediction_file import PredictionsRequest, named_column, read_predictions
 from probcal.reading.table import UserTable, read_table
-from probcal.reading.text_column import TEXT, is_text
+from probcal.reading.text_column import TEXT, is_date, is_text
 
 Every = Literal["day", "week", "month", "quarter", "year"]
 PERIODS: tuple[Every, ...] = ("day", "week", "month", "quarter", "year")
