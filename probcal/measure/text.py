@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from probcal._io import counted, csv_text, join_first, printable, wrap_line
+from probcal._io import aligned_lines, counted, csv_text, join_first, printable, wrap_line
 from probcal.measure.measurement import Line, MeasuredSection
 from probcal.measure.summary import SummarisedPredictions
 from probcal.metrics.bootstrap import FEW_DRAWS, Interval, Quantity
@@ -75,16 +75,11 @@ def table_lines(section: MeasuredSection, map: str | None) -> Iterator[str]:
     """Yield the lines of a section for a terminal: names to the left, numbers to the right."""
     header, rows = table(section, map)
     text_rows = [[printable(cell, 60) for cell in row] for row in [header, *rows]]
-    widths = [max(len(cell) for cell in column) for column in zip(*text_rows, strict=True)]
     # the name of a section may be long, and then has a line of its own
-    widths[0] = max(len(row[0]) for row in text_rows[1:])
-    is_long = len(text_rows[0][0]) > widths[0]
-    if is_long:
+    if len(text_rows[0][0]) > max(len(row[0]) for row in text_rows[1:]):
         yield text_rows[0][0]
         text_rows[0][0] = ""
-    for row in text_rows:
-        cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
-        yield "  ".join(cells).rstrip()
+    yield from aligned_lines(text_rows)
 
 
 def findings(measurement: Measurement) -> list[str]:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probcal._io import counted, join_first, printable, shortened, wrap_line
+from probcal._io import aligned_lines, counted, join_first, printable, shortened, wrap_line
 from probcal.errors import DataError, did_you_mean
 from probcal.metrics.bootstrap import (
     FEWEST_DRAWS,
@@ -243,11 +243,7 @@ class UnseenResult:
         yield from wrap_line(printable(f"test: {self.sentence}"))
         yield ""
         rows = [[shortened(line.measure.header, _LONGEST_MEASURE), *line.cells()] for line in self.lines]
-        rows = [["", *HEADER[1:]], *rows]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        for name, *cells in rows:
-            numbers = (cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))
-            yield "  ".join([name.ljust(widths[0]), *numbers]).rstrip()
+        yield from aligned_lines([["", *HEADER[1:]], *rows])
         yield ""
         yield "base rate: every test row gets the class shares of the training rows."
         if self.difference:
