@@ -8,7 +8,7 @@ import os
 import re
 import stat
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from textwrap import wrap
@@ -178,6 +178,17 @@ def wrap_line(line: str, hang: int = 2) -> list[str]:
     indent = " " * (len(line) - len(line.lstrip()) + hang)
     lines = wrap(line, TERMINAL_WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
     return lines or [line]
+
+
+def aligned_lines(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> Iterator[str]:
+    """Yield the rows of a table for a terminal. The columns ``left`` are flush left, and the others flush right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (
+            text.ljust(width) if number in left else text.rjust(width)
+            for number, (text, width) in enumerate(zip(row, widths, strict=True))
+        )
+        yield "  ".join(cells).rstrip()
 
 
 def counted(n: int, one: str = "row", several: str | None = None) -> str:

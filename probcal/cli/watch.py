@@ -13,7 +13,7 @@ from probcal.cli.options import command
 
 if TYPE_CHECKING:
     from probcal.reading.number_form import Mark
-    from probcal.watch.periods import Every
+    from probcal.watch.watch import Every
 
 _ALARM = 3
 

@@ -1,4 +1,4 @@
-"""Maps in files of users: reading them, and writing them in the form of another program."""
+"""Maps in files of users: read, applied to the rows of a table, and written in the form of another program."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from probcal.deploy.formula_text import map_to_python, map_to_sql
 from probcal.deploy.onnx_graph import map_to_onnx
-from probcal.deploy.python_code import map_to_python
-from probcal.deploy.sql import map_to_sql
-from probcal.errors import ProbcalError
+from probcal.errors import DataError, ProbcalError
 from probcal.methods.calibrators.map_file import map_from_json
-from probcal.reading.output_file import write_output
+from probcal.methods.registry import map_paths
+from probcal.reading.number_form import Mark
+from probcal.reading.output_file import delimited_with_columns, parquet_with_columns, write_output
+from probcal.reading.prediction_file import calibrated_names, number_columns
+from probcal.reading.table import read_table
 
 Form = Literal["sql", "python", "onnx"]
 _MOST_BYTES = 1 << 30
@@ -71,3 +74,34 @@ def write_form(
         print_text(str(content))
         return
     write_output("-o", output, content)
+
+
+def apply_map(
+    path: Path, source: str, output: Path | None, probability: Sequence[str], decimal: Mark | None,
+    print_text: Callable[[str], None],
+) -> None:  # fmt: skip
+    """Write the rows of a table with the probabilities that the map in ``path`` gives them.
+
+    ``probability`` names the columns of the scores, in the order of the classes. Without it, they are those that the
+    map was fitted on. Raises ProbcalError, before anything is written, for a map or a table that cannot be used.
+    """
+    calibrator, audit = read_map(path)
+    names = column_names(path, audit, probability)
+    table = read_table(source)
+    scores, columns, mark = number_columns(table, names, decimal, as_probabilities=calibrator.input == "probability")
+    try:
+        calibrated = calibrator.predict_proba(scores if scores.shape[1] > 1 else scores[:, 0])
+    except ValueError as error:
+        raise DataError(f"{path} does not fit {table.origin_name}: {error}") from None
+    class_name = f".{type(calibrator).__name__}"
+    short_name = next((name for name, path in map_paths().items() if path.endswith(class_name)), "calibrated")
+    new_names = calibrated_names(table, columns, short_name, table.origin_name)
+    added = calibrated[:, -len(columns) :]
+    if output is not None and output.suffix.lower() == ".parquet":
+        write_output("-o", output, parquet_with_columns(table, new_names, added))
+        return
+    content = delimited_with_columns(table, new_names, added, mark)
+    if output is None:
+        print_text(content)
+    else:
+        write_output("-o", output, content)

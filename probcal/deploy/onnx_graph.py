@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from probcal._learner_output import LARGEST_SUM_ERROR
-from probcal.deploy.two_classes import formula_of
+from probcal.deploy.formula_text import formula_of
 from probcal.errors import require
 from probcal.methods.calibrators.formula import Formula, Pieces
 

@@ -1,16 +1,157 @@
-"""Names of the maps that calibrate given probabilities. Shells complete them, so nothing heavy is imported."""
+"""Maps that calibrate the predictions of a file: by name and base rates, cross-fitted, and as files."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from importlib import import_module
+from importlib.metadata import version
 from typing import Any
 
-from probcal.errors import ProbcalError, did_you_mean
-from probcal.methods.registry import map_paths
+import numpy as np
+import numpy.typing as npt
 
+from probcal import __version__
+from probcal.errors import DataError, ProbcalError, did_you_mean
+from probcal.measure.measurement import MeasuredSection
+from probcal.methods.calibrators.map_file import map_to_json
+from probcal.methods.registry import map_paths
+from probcal.metrics.bootstrap import Interval
+from probcal.reading.prediction_file import FilePredictions
+
+Floats = npt.NDArray[np.float64]
+
+FOLDS = 5
 PRIOR = "prior"
 """The map that needs a base rate. Without one it changes nothing."""
+# How far the sum of the base rates may be from 1.
+_ROUNDING = 1e-6
+_PACKAGES = ("numpy", "scipy", "scikit-learn")
+
+
+def refuse_map(name: str | None, has_base_rate: bool) -> None:
+    """Raise ProbcalError for an unknown map, for ``prior`` without a base rate, and for a base rate of another map."""
+    if name is not None:
+        new_map(name)
+    if name == PRIOR and not has_base_rate:
+        raise ProbcalError(
+            "--calibrate prior: it needs the base rate where the probabilities will be used; name it with --base-rate, "
+            "such as --base-rate .002, or --base-rate a=.2 --base-rate b=.5 --base-rate c=.3 for several classes"
+        )
+    if has_base_rate and name != PRIOR:
+        raise ProbcalError(
+            f"--base-rate is for --calibrate {PRIOR} only; "
+            + (f"write --calibrate {PRIOR}" if name is None else f"leave it out with {name}")
+        )
+
+
+def read_base_rates(texts: Sequence[str], classes: Sequence[str]) -> tuple[float, ...]:
+    """Return the base rate of each class. ``texts`` are one number for the second of two classes, or ``label=rate``.
+
+    Raises ProbcalError for anything else.
+    """
+    if len(texts) == 1 and "=" not in texts[0]:
+        if len(classes) != 2:
+            example = " ".join(f"--base-rate {label}=…" for label in classes[:3])
+            raise ProbcalError(
+                f"--base-rate {texts[0]}: there are {len(classes)} classes; name each, such as {example}"
+            )
+        rate = _rate(texts[0], texts[0])
+        return 1 - rate, rate
+    rates: dict[str, float] = {}
+    for text in texts:
+        label, equals, number = text.rpartition("=")
+        if not equals:
+            raise ProbcalError(
+                f"--base-rate {text}: write label=rate, as for the other classes, such as {classes[0]}=.2"
+            )
+        if label not in classes:
+            hint = did_you_mean(label, classes)
+            raise ProbcalError(
+                f'--base-rate {text}: there is no class "{label}"{hint} (there are: {_listing(classes)})'
+            )
+        if label in rates:
+            raise ProbcalError(f'--base-rate: the class "{label}" is named twice; name each once')
+        rates[label] = _rate(number, text)
+    if absent := [label for label in classes if label not in rates]:
+        raise ProbcalError(f"--base-rate: name the rate of each class; these have none: {_listing(absent)}")
+    if abs(math.fsum(rates.values()) - 1) > _ROUNDING:
+        raise ProbcalError(
+            f"--base-rate: the rates have the sum {math.fsum(rates.values()):.6g}; they must have the sum 1"
+        )
+    return tuple(rates[label] for label in classes)
+
+
+def _rate(number: str, text: str) -> float:
+    try:
+        rate = float(number)
+    except ValueError:
+        rate = math.nan
+    if not 0 < rate < 1:
+        raise ProbcalError(f"--base-rate {text}: a base rate is a number above 0 and below 1, such as .002")
+    return rate
+
+
+def _listing(labels: Sequence[str]) -> str:
+    return ", ".join(labels[:10]) + (", …" if len(labels) > 10 else "")
+
+
+def weighted_to(predictions: FilePredictions, base_rates: Sequence[float]) -> FilePredictions:
+    """Return the predictions with the weight of each row times the base rate of its class over its present share."""
+    shares = np.array([*predictions.shares().values()])
+    return replace(predictions, weight=predictions.weight * (np.array(base_rates) / shares)[predictions.y])
+
+
+def weighting_text(predictions: FilePredictions, base_rates: Sequence[float]) -> str:
+    """Return a sentence that says which base rates the metrics are for, and how the rows are weighted."""
+    pairs = zip(predictions.classes, base_rates, strict=True)
+    named = [f'"{label}": {rate:.6g}' for label, rate in pairs][1 if predictions.is_binary else 0 :]
+    return (
+        f"all metrics, before and after, are for the base rate {_listing(named)}; the rows of each class are weighted "
+        "by the new base rate over the present share"
+    )
+
+
+def cross_fit(name: str, predictions: FilePredictions, seed: int, base_rates: Sequence[float] | None = None) -> Floats:
+    """Return (n_rows, n_classes) probabilities, each from a map that was fitted without the row's own fold.
+
+    ``FOLDS`` folds are stratified by class and drawn with ``seed``. Rows of weight 0 are in no fold and have NaN.
+    Raises DataError where a class has fewer rows.
+    """
+    from sklearn.model_selection import StratifiedKFold  # takes half a second to import
+
+    rows = np.flatnonzero(predictions.weight > 0)
+    counts = np.bincount(predictions.y[rows], minlength=len(predictions.classes))
+    if (n := int(counts.min())) < FOLDS:
+        label = predictions.classes[int(counts.argmin())]
+        raise DataError(
+            f'--calibrate: {FOLDS} folds need at least {FOLDS} rows of each class, and there are {n} of "{label}"'
+            "; give more rows, or measure without --calibrate"
+        )
+    calibrated = np.full((predictions.n_rows, len(predictions.classes)), np.nan)
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+    for train, test in folds.split(rows, predictions.y[rows]):
+        calibrated[rows[test]] = _fit_map(name, predictions, rows[train], base_rates).predict_proba(
+            predictions.p[rows[test]]
+        )
+    return calibrated
+
+
+def fit_all_rows(name: str, predictions: FilePredictions, base_rates: Sequence[float] | None = None) -> Any:
+    """Return a map that is fitted on all rows. ``base_rates`` of the classes are for the map ``prior`` alone."""
+    return _fit_map(name, predictions, np.arange(predictions.n_rows), base_rates)
+
+
+def _fit_map(
+    name: str, predictions: FilePredictions, rows: npt.NDArray[np.intp], base_rates: Sequence[float] | None
+) -> Any:
+    weight = predictions.weight[rows] if predictions.has_weights else None
+    try:
+        return new_map(name, base_rates).fit(predictions.p[rows], predictions.y[rows], sample_weight=weight)
+    except ValueError as error:
+        raise DataError(f"--calibrate {name}: {error}") from None
 
 
 def new_map(name: str, base_rates: Sequence[float] | None = None) -> Any:
@@ -29,17 +170,42 @@ def new_map(name: str, base_rates: Sequence[float] | None = None) -> Any:
     return map_class(base_rates[1] if len(base_rates) == 2 else dict(enumerate(base_rates)))
 
 
-def refuse_map(name: str | None, has_base_rate: bool) -> None:
-    """Raise ProbcalError for an unknown map, for ``prior`` without a base rate, and for a base rate of another map."""
-    if name is not None:
-        new_map(name)
-    if name == PRIOR and not has_base_rate:
-        raise ProbcalError(
-            "--calibrate prior: it needs the base rate where the probabilities will be used; name it with --base-rate, "
-            "such as --base-rate .002, or --base-rate a=.2 --base-rate b=.5 --base-rate c=.3 for several classes"
-        )
-    if has_base_rate and name != PRIOR:
-        raise ProbcalError(
-            f"--base-rate is for --calibrate {PRIOR} only; "
-            + (f"write --calibrate {PRIOR}" if name is None else f"leave it out with {name}")
-        )
+def exported_map(
+    calibrator: Any, predictions: FilePredictions, section: MeasuredSection, name: str, seed: int,
+    base_rates: Sequence[float] | None,
+) -> str:  # fmt: skip
+    """Return the map as JSON, with an audit record: the data, and the metrics of ``section`` before and after.
+
+    The metrics after are those of maps of the other folds, so no row was judged by a map that saw it. The map in the
+    file is fitted on all rows. ``base_rates`` of the classes are those that the rows of ``section`` are weighted to.
+    """
+    weighting: dict[str, Any] = {}
+    if base_rates is not None:
+        weighting = {
+            "base_rates": dict(zip(predictions.classes, base_rates, strict=True)),
+            "weighting": weighting_text(predictions, base_rates),
+        }
+    audit = {
+        "data": predictions.table.origin_name,
+        "sha256": predictions.table.digest,
+        "rows": section.n_rows,
+        "target": predictions.target,
+        "probability": [*predictions.columns],
+        "shares": {label: float(share) for label, share in predictions.shares().items()},
+        "map": name,
+        **weighting,
+        "judged_by": f"maps fitted on the other 4 of 5 stratified folds, seed {seed}; 95 % bootstrap intervals",
+        "metrics": {
+            line.quantity.name: {"before": _numbers(line.before), "after": _numbers(line.after)}
+            for line in section.lines
+            if line.after is not None
+        },
+        "date": datetime.now(UTC).date().isoformat(),
+        "versions": {"probcal": __version__} | {package: version(package) for package in _PACKAGES},
+    }
+    return map_to_json(calibrator, audit)
+
+
+def _numbers(interval: Interval | None) -> list[float | str | None]:
+    bounds = () if interval is None else (interval.value, interval.low, interval.high)
+    return [None if math.isnan(one) else one if math.isfinite(one) else str(one) for one in bounds]

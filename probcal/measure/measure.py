@@ -8,15 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from probcal.errors import ProbcalError
-from probcal.measure.base_rate import read_base_rates, weighted_to, weighting_text
-from probcal.measure.cross_fitting import cross_fit, fit_all_rows
-from probcal.measure.maps import refuse_map
+from probcal.measure.maps import (
+    cross_fit,
+    exported_map,
+    fit_all_rows,
+    read_base_rates,
+    refuse_map,
+    weighted_to,
+    weighting_text,
+)
 from probcal.measure.measurement import MeasuredSection, default_draws, measure_sections
 from probcal.measure.text import Measurement, csv_text_of, text_lines, value_lines
 from probcal.metrics.costs import Costs
-from probcal.reading.added_columns import delimited_with_columns
-from probcal.reading.file_columns import Floats
-from probcal.reading.output_file import refuse_path, write_output
+from probcal.reading.output_file import delimited_with_columns, refuse_path, write_output
 from probcal.reading.prediction_file import FilePredictions, PredictionsRequest, calibrated_names, read_predictions
 
 if TYPE_CHECKING:
@@ -69,10 +73,10 @@ def measure(
         )
     base_rates = read_base_rates(options.base_rate, predictions.classes) if options.base_rate else None
     draws = default_draws(predictions) if options.draws is None else options.draws
-    calibrated, full_fit = None, None
+    calibrated, full_fit, names = None, None, []
     if options.map is not None:
-        if options.output is not None:
-            calibrated_names(predictions.table, predictions.columns, options.map, "-o: the table")
+        if options.output is not None:  # refuses a name that the table has already
+            names = calibrated_names(predictions.table, predictions.columns, options.map, "-o: the table")
         calibrated = cross_fit(options.map, predictions, options.seed, base_rates)
         full_fit = fit_all_rows(options.map, predictions, base_rates)
     measured = predictions
@@ -94,11 +98,10 @@ def measure(
         from probcal.measure.measured_page import page  # draws, which takes a second to import
 
         write_output("--report", options.report, page(measurement))
-    if options.output is not None and options.map is not None and full_fit is not None:
-        write_calibrated(options.output, predictions, options.map, full_fit.predict_proba(predictions.p))
+    if options.output is not None and full_fit is not None:
+        p = full_fit.predict_proba(predictions.p)[:, -len(predictions.columns) :]
+        write_output("-o", options.output, delimited_with_columns(predictions.table, names, p, predictions.mark))
     if options.export is not None and options.map is not None:
-        from probcal.measure.map_export import exported_map
-
         write_output(
             "--export",
             options.export,
@@ -148,13 +151,3 @@ def _refuse_options(options: MeasureOptions) -> None:
         refuse_path(option, path, options.force)
         if same := [other for other, known in given.items() if known == path and other != option]:
             raise ProbcalError(f"{option} and {same[0]} both name {path}; give two files")
-
-
-def write_calibrated(path: Path, predictions: FilePredictions, map: str, calibrated: Floats) -> None:
-    """Write every row and column of the table and the ``calibrated`` probabilities, (n_rows, n_classes), to ``path``.
-
-    The separator and the decimal mark are those of the input. Raises ProbcalError where ``path`` cannot be written.
-    """
-    names = calibrated_names(predictions.table, predictions.columns, map, "-o: the table")
-    p = calibrated[:, -len(predictions.columns) :]
-    write_output("-o", path, delimited_with_columns(predictions.table, names, p, predictions.mark))

@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from probcal._io import counted, csv_text, join_first, printable, wrap_line
-from probcal.measure.few_rows import FEWEST_CLASS_ROWS, FEWEST_ROWS
-from probcal.measure.measurement import FEW_DRAWS, Interval, Line, MeasuredSection
-from probcal.measure.quantity import Quantity
+from probcal._io import aligned_lines, counted, csv_text, join_first, printable, wrap_line
+from probcal.measure.measurement import Line, MeasuredSection
 from probcal.measure.summary import SummarisedPredictions
+from probcal.metrics.bootstrap import FEW_DRAWS, Interval, Quantity
 from probcal.metrics.costs import Costs
+from probcal.metrics.row_support import FEWEST_CLASS_ROWS, FEWEST_ROWS
 from probcal.reading.prediction_file import FilePredictions
 from probcal.reading.target import class_lines
 
@@ -75,16 +75,11 @@ def table_lines(section: MeasuredSection, map: str | None) -> Iterator[str]:
     """Yield the lines of a section for a terminal: names to the left, numbers to the right."""
     header, rows = table(section, map)
     text_rows = [[printable(cell, 60) for cell in row] for row in [header, *rows]]
-    widths = [max(len(cell) for cell in column) for column in zip(*text_rows, strict=True)]
     # the name of a section may be long, and then has a line of its own
-    widths[0] = max(len(row[0]) for row in text_rows[1:])
-    is_long = len(text_rows[0][0]) > widths[0]
-    if is_long:
+    if len(text_rows[0][0]) > max(len(row[0]) for row in text_rows[1:]):
         yield text_rows[0][0]
         text_rows[0][0] = ""
-    for row in text_rows:
-        cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
-        yield "  ".join(cells).rstrip()
+    yield from aligned_lines(text_rows)
 
 
 def findings(measurement: Measurement) -> list[str]:
@@ -98,7 +93,9 @@ def findings(measurement: Measurement) -> list[str]:
             f"The log loss is infinite: {rows} had predicted probability 0 for the observed class {location}. "
             "Were they rounded in the file? --calibrate gives every class a probability above 0."
         )
-    if n_certain := _certain_rows(section):
+    p = section.p
+    n_certain = int(((p == 0) | (p == 1) if p.ndim == 1 else (p == 0).any(axis=1)).sum())
+    if n_certain and section.line("slope"):
         rows = counted(n_certain, "row has", "rows have")
         lines.append(f"Slope and intercept have no value: {rows} a predicted probability of 0 or 1, without log-odds.")
     if baseline := _baseline_text(section, predictions):
@@ -167,10 +164,7 @@ def value_lines(measurement: Measurement) -> Iterator[str]:
 
 def csv_text_of(measurement: Measurement) -> str:
     """Return every number with all its digits as CSV. ``value`` may be ``inf``, and is empty where it is undefined."""
-    return csv_text([HEADER, *_csv_rows(measurement)]).rstrip("\n")
-
-
-def _csv_rows(measurement: Measurement) -> Iterator[list[str]]:
+    rows = [HEADER]
     for section in measurement.sections:
         first = [section.column, section.group, str(section.n_rows)]
         for line in section.lines:
@@ -178,7 +172,8 @@ def _csv_rows(measurement: Measurement) -> Iterator[list[str]]:
             for stage, interval in stages:
                 if interval is not None:
                     numbers = ["" if math.isnan(n) else repr(n) for n in (interval.value, interval.low, interval.high)]
-                    yield [*first, str(stage), line.quantity.name, *numbers]
+                    rows.append([*first, str(stage), line.quantity.name, *numbers])
+    return csv_text(rows).rstrip("\n")
 
 
 def _cells(interval: Interval, quantity: Quantity) -> list[str]:
@@ -205,15 +200,6 @@ def number(value: float, decimals: int = 4) -> str:
     if math.isnan(value):
         return _DASH
     return f"{value:.{decimals}f}" if abs(value) < 10 else f"{value:.4g}"
-
-
-def _certain_rows(section: MeasuredSection) -> int:
-    """Return the number of rows with a predicted probability of 0 or 1, or 0 where no slope is shown."""
-    if section.line("slope") is None:
-        return 0
-    p = section.p
-    is_certain = (p == 0) | (p == 1) if p.ndim == 1 else (p == 0).any(axis=1)
-    return int(is_certain.sum())
 
 
 def _baseline_text(section: MeasuredSection, predictions: FilePredictions) -> str | None:

@@ -15,7 +15,7 @@ from probcal.metrics.checked_rows import Rows, effective_rows
 from probcal.metrics.curves import wilson
 from probcal.metrics.losses import squared_errors
 from probcal.metrics.ranking import RankedRows
-from probcal.metrics.recalibration import intercept_of, slope_of
+from probcal.metrics.recalibration import intercept_of
 
 Bounds = tuple[float, float]
 
@@ -50,23 +50,21 @@ def brier_interval(rows: Rows, level: float) -> Bounds:
     return mean_interval(rows, squared_errors(rows), level)
 
 
-def intercept_interval(rows: Rows, level: float) -> Bounds:
+def intercept_interval(rows: Rows, intercept: float, level: float) -> Bounds:
     """Return Wald's interval of the calibration intercept, from the Fisher information of its logistic regression.
 
-    It is NaN where the intercept is not defined.
+    It is NaN where the ``intercept`` is not defined.
     """
-    intercept = intercept_of(rows)
     p = expit(logit(rows.p) + intercept) if math.isfinite(intercept) else rows.p
     information = float(rows.weight @ (p * (1 - p))) * effective_rows(rows.weight, rows.weight**2) / rows.weight.sum()
     return _around(intercept, 1 / information, level) if math.isfinite(intercept) else (math.nan, math.nan)
 
 
-def slope_interval(rows: Rows, level: float) -> Bounds:
+def slope_interval(rows: Rows, slope: float, level: float) -> Bounds:
     """Return Wald's interval of the calibration slope, from the Fisher information of its logistic regression.
 
-    It is NaN where the slope is not defined or infinite.
+    It is NaN where the ``slope`` is not defined or infinite.
     """
-    slope = slope_of(rows)
     if not math.isfinite(slope):
         return math.nan, math.nan
     x = logit(rows.p)

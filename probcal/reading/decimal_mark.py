@@ -191,17 +191,19 @@ def _majority(marks: Iterable[Mark]) -> Mark | None:
 
 
 def _ambiguous_doubt(clue: Evidence, mark: Mark, reason: str) -> MarkDoubt:
-    value, alternative = (f"{clue.readings[sign]:.15g}" for sign in (mark, OTHER_MARK[mark]))
-    remedy = f"if it is {alternative}, add --decimal {OTHER_MARK[mark]}"
     decimal = "decimal" if mark in clue.example else "thousands"
-    return MarkDoubt(f"{decimal}, {reason}", f'"{clue.example}" is read as {value}, {reason}; {remedy}')
+    remedy = f"add --decimal {OTHER_MARK[mark]}"
+    return MarkDoubt(f"{decimal}, {reason}", _reading_text(clue, mark, reason, remedy))
 
 
 def _uneven_doubt(clue: Evidence, mark: Mark) -> MarkDoubt:
-    value, alternative = (f"{clue.readings[sign]:.15g}" for sign in (mark, OTHER_MARK[mark]))
     reason = f'because "{clue.plain_thousands}" does not separate its thousands so'
-    remedy = f"if it is {alternative}, write all numbers of the column alike"
-    return MarkDoubt(f"uneven, {mark}", f'"{clue.example}" is read as {value}, {reason}; {remedy}')
+    return MarkDoubt(f"uneven, {mark}", _reading_text(clue, mark, reason, "write all numbers of the column alike"))
+
+
+def _reading_text(clue: Evidence, mark: Mark, reason: str, remedy: str) -> str:
+    value, alternative = (f"{clue.readings[sign]:.15g}" for sign in (mark, OTHER_MARK[mark]))
+    return f'"{clue.example}" is read as {value}, {reason}; if it is {alternative}, {remedy}'
 
 
 def _forced_doubt(clue: Evidence, mark: Mark, decimal: Mark | None) -> MarkDoubt:

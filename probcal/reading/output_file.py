@@ -1,11 +1,20 @@
-"""Files that an option of a command names: may they be written, and writing them as a whole."""
+"""Files that an option of a command names: written as a whole, or a table with new columns of probabilities."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from probcal._io import write_atomic
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from probcal._io import data_text, write_atomic
 from probcal.errors import ProbcalError
+from probcal.reading.file_columns import Floats, texts_of
+from probcal.reading.number_form import Mark
+from probcal.reading.table import UserTable
+from probcal.reading.text_column import is_date, is_text
 
 
 def refuse_path(option: str, path: Path, force: bool) -> None:
@@ -26,3 +35,40 @@ def write_output(option: str, path: Path, content: str | bytes) -> None:
         write_atomic(path, content)
     except OSError as error:
         raise ProbcalError(f"{option}: cannot write {path}: {error.strerror or error}; choose another place") from None
+
+
+def parquet_with_columns(table: UserTable, names: Sequence[str], values: Floats) -> bytes:
+    """Return a table with the columns ``values``, (n_rows, n_columns), after its own, as a Parquet file."""
+    content = pa.BufferOutputStream()
+    pq.write_table(_joined(table, names, [pa.array(column.copy()) for column in values.T]), content)
+    return bytes(content.getvalue().to_pybytes())
+
+
+def delimited_with_columns(table: UserTable, names: Sequence[str], values: Floats, mark: Mark) -> str:
+    """Return a table with the columns ``values``, (n_rows, n_columns), after its own, as delimited text.
+
+    It has the separator of the table and its decimal ``mark``, and quotes only the fields that need them.
+    """
+    separator = table.separator or ","
+    header = [*(str(name) for name in table.names), *names]
+    # pyarrow is many times faster. It refuses texts that need quotes, and writes dates with six digits of a second.
+    if len(separator.encode()) == 1 and not any(is_date(column.type) for column in table.columns):
+        content = pa.BufferOutputStream()
+        options = pyarrow.csv.WriteOptions(include_header=False, delimiter=separator, quoting_style="none")
+        try:
+            new = [column.copy() for column in values.T] if mark == "." else _texts(values, mark)
+            pyarrow.csv.write_csv(_joined(table, names, map(pa.array, new)), content, options)
+            return data_text([header], separator) + str(content.getvalue().to_pybytes(), "utf-8")
+        except pa.ArrowInvalid:
+            pass
+    own = [texts_of(table.word_columns.get(place, table.pandas_column(place))) for place in range(len(table.columns))]
+    return data_text([header, *zip(*own, *_texts(values, mark), strict=True)], separator)
+
+
+def _texts(values: Floats, mark: Mark) -> list[list[str]]:
+    return [[repr(value).replace(".", mark) for value in column.tolist()] for column in values.T]
+
+
+def _joined(table: UserTable, names: Sequence[str], added: Iterable[pa.Array]) -> pa.Table:
+    columns = [column.cast(pa.large_string()) if is_text(column.type) else column for column in table.columns]
+    return pa.Table.from_arrays([*columns, *added], names=[*(str(name) for name in table.names), *names])

@@ -27,6 +27,16 @@ def is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
+def is_number(kind: pa.DataType) -> bool:
+    """Return whether a column of this type holds numbers. Booleans are none."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
+def is_date(kind: pa.DataType) -> bool:
+    """Return whether a column of this type holds dates or times."""
+    return bool(pa.types.is_timestamp(kind) or pa.types.is_date(kind))
+
+
 class TextColumn:
     """Hold a column of text. ``words`` are its texts that mean a missing value."""
 

@@ -17,7 +17,6 @@ import pyarrow.compute as pc
 from probcal._io import counted, join_first, shortened
 from probcal.data.text_values import as_text
 from probcal.errors import DataError
-from probcal.reading.column_plan import ColumnPlan, is_date, is_number, typed_numbers, words_mask
 from probcal.reading.dates import (
     AMBIGUOUS,
     MIXED_ZONES,
@@ -40,7 +39,8 @@ from probcal.reading.number_form import (
     parse_numbers,
     read_numbers,
 )
-from probcal.reading.text_column import MISSING, TEXT, TextColumn, is_text, text_of
+from probcal.reading.table_plan import ColumnPlan, typed_numbers, words_mask
+from probcal.reading.text_column import MISSING, TEXT, TextColumn, is_date, is_number, is_text, text_of
 
 Kind = Literal["number", "category", "date", "group", "time", "left out"]
 

@@ -104,15 +104,22 @@ def rows_text(prepared: PreparedTable) -> str:
 def card_text(prepared: PreparedTable, name: str, rows: str, fingerprint: str | None = None) -> str:
     """Return the card ``name`` of the file NAME.csv beside it. ``rows`` is the text of that file."""
     target, table = prepared.target, prepared.table
+    of_all = f" of {prepared.n_labelled:,}" if len(prepared.rows) < prepared.n_labelled else ""
+    kinds = {column.name: _KINDS[column.kind] for column in prepared.stored_columns}
+    if len(kinds) > _MOST_LISTED_COLUMNS:
+        [(default_kind, _)] = Counter(kinds.values()).most_common(1)
+        kinds = {name: kind for name, kind in kinds.items() if kind != default_kind} | {"*": default_kind}
+    # The seed comes from the labels in the order of the file, so that neither names nor formats change the splits.
+    labels = chr(0).join(target.labels[target.label_mask][prepared.rows])
     checks = {"rows": len(prepared.rows), "columns": len(prepared.stored_columns), "classes": dict(target.counts)}
     content = {
         "name": name,
         "title": table.name,
-        "about": _about_text(prepared),
-        "columns": _kinds(prepared),
+        "about": f"{len(prepared.rows):,}{of_all} rows of {table.name}, as probcal try read them.",
+        "columns": kinds | {target.name: "target"},
         **({"task": "multiclass"} if target.positive is None else {"positive": target.positive}),
         "split": prepared.split.card_entry(),
-        "seed_name": _seed_name(prepared),
+        "seed_name": f"labels-{hashlib.sha256(labels.encode()).hexdigest()[:16]}",
         "expect": checks | ({"fingerprint": fingerprint} if fingerprint else {}),
         "folder": ".",
         "files": [
@@ -125,25 +132,6 @@ def card_text(prepared: PreparedTable, name: str, rows: str, fingerprint: str | 
         ],
     }
     return yaml_text(content)
-
-
-def _seed_name(prepared: PreparedTable) -> str:
-    # of the labels in the order of the file, so that neither names nor formats change the splits
-    labels = prepared.target.labels[prepared.target.label_mask][prepared.rows]
-    return f"labels-{hashlib.sha256(chr(0).join(labels).encode()).hexdigest()[:16]}"
-
-
-def _about_text(prepared: PreparedTable) -> str:
-    suffix = f" of {prepared.n_labelled:,}" if len(prepared.rows) < prepared.n_labelled else ""
-    return f"{len(prepared.rows):,}{suffix} rows of {prepared.table.name}, as probcal try read them."
-
-
-def _kinds(prepared: PreparedTable) -> dict[str, str]:
-    kinds = {column.name: _KINDS[column.kind] for column in prepared.stored_columns}
-    default_kind, _ = Counter(kinds.values()).most_common(1)[0]
-    if len(kinds) > _MOST_LISTED_COLUMNS:
-        kinds = {name: kind for name, kind in kinds.items() if kind != default_kind} | {"*": default_kind}
-    return kinds | {prepared.target.name: "target"}
 
 
 def _texts(column: TableColumn, prepared: PreparedTable) -> list[str]:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
+import platform
 import shutil
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -14,24 +17,28 @@ import joblib
 import numpy as np
 import numpy.typing as npt
 
-from probcal._io import data_text, printable
+from probcal import __version__
+from probcal._io import counted, data_text, printable
 from probcal.data.dataset import Dataset
 from probcal.data.text_values import as_text
-from probcal.errors import ProbcalError, is_installed
+from probcal.distribution import NAME
+from probcal.errors import ProbcalError, installation, is_installed
+from probcal.metrics.costs import Costs
+from probcal.reading.table import UserTable
 from probcal.reading.table_plan import card_names, probability_names, write_table_plan
 from probcal.runner.nested_rows import split_rows
 from probcal.store.folder import Store
-from probcal.try_table.full_table import table_plan
-from probcal.try_table.measures import MeasureScale
-from probcal.try_table.model_card import RELIABILITY, CardFacts, card_text
+from probcal.try_table.measures import Measure, MeasureScale
 from probcal.try_table.pipeline_code import PipelinePlan
 from probcal.try_table.preparation import PreparedTable
+from probcal.try_table.ranked_methods import interval_of
 from probcal.try_table.traps import is_group_name
+from probcal.try_table.unseen_rows import HEADER, UnseenResult
 
 # How the reason begins for which a column of ids is left out.
 _ID_REASONS = ("an id", "a running number", "a different value in every row")
-# Number of rows in all resamples of a diagram, which takes some seconds.
-_MOST_RESAMPLED_ROWS = 20_000_000
+_PACKAGES = ("scikit-learn", "numpy", "pandas", "joblib")
+RELIABILITY = "reliability.svg"
 PREDICT = '''"""Add predicted probabilities to new rows: python predict.py new.csv > predicted.csv{advice}"""
 
 import sys
@@ -41,6 +48,27 @@ from probcal.deploy.model_folder import predict_script
 
 predict_script(Path(__file__).resolve().parent, sys.argv[1:])
 '''
+
+
+@dataclass(frozen=True)
+class CardFacts:
+    """Hold what the card says besides the table."""
+
+    name: str
+    """The method and learner, such as ``sigmoid on forest``."""
+    verdict: str
+    values: Mapping[Measure, Sequence[float]]
+    """Measure -> its value on each split."""
+    baseline: Mapping[Measure, Sequence[float]]
+    """The same of the base rate."""
+    traps: Sequence[str]
+    notes: Sequence[str]
+    """What else to know about the splits."""
+    code: str
+    costs: Costs | None = None
+    """What wrong decisions cost, where the user said so."""
+    unseen: UnseenResult | None = None
+    """What the winner reached on the file of ``--test``, if there is one."""
 
 
 def refuse_export(folder: Path) -> None:
@@ -68,12 +96,13 @@ def write_export(
         joblib.dump(model, building / "model.joblib", compress=3)
         digest = hashlib.sha256((building / "model.joblib").read_bytes()).hexdigest()
         threshold = facts.costs.threshold if facts.costs else None
-        columns = replace(table_plan(prepared, plan.is_native, plan.is_nested), model=digest, threshold=threshold)
+        columns = replace(prepared.plan_of_new_rows(plan.is_native, plan.is_nested), model=digest, threshold=threshold)
         write_table_plan(columns, building / "columns.json")
         advice = f"\n\nTo keep the cost low, {facts.costs.advice}.\n" if facts.costs else ""
         (building / "predict.py").write_text(PREDICT.replace("{advice}", advice, 1), encoding="utf-8")
         (building / "train.py").write_text(facts.code, encoding="utf-8")
-        (building / "model-card.md").write_text(card_text(prepared, facts), encoding="utf-8")
+        card = "".join(f"{line}\n" for line in _card_lines(prepared, facts))
+        (building / "model-card.md").write_text(card, encoding="utf-8")
         (building / "predictions.csv").write_text(held_out_text(predictions, prepared), encoding="utf-8", newline="")
         if is_installed("matplotlib"):
             draw_reliability(predictions, f"{facts.name}, held-out rows", building / RELIABILITY)
@@ -151,28 +180,94 @@ def held_out_text(predictions: HeldOutPredictions, prepared: PreparedTable) -> s
 
 
 def draw_reliability(predictions: HeldOutPredictions, title: str, path: Path) -> None:
-    """Write the diagram as SVG to ``path``. It needs matplotlib.
+    """Write the diagram as SVG to ``path``."""
+    from probcal.reporting.drawing import drawing_style
+    from probcal.reporting.reliability_figure import reliability_figure  # needs matplotlib
 
-    With several classes it shows the likeliest class of each row.
-    """
-    from probcal.plots.reliability import ReliabilityDisplay
-    from probcal.reporting.drawing import COLOURS, drawing_style, titled_figure
-
-    p, y = predictions.p, predictions.y
-    multiclass = p.shape[1] > 2
-    if multiclass:
-        top_class = p.argmax(axis=1)
-        p_binary, y_binary = p[np.arange(len(y)), top_class], (y == top_class).astype(int)
-    else:
-        p_binary, y_binary = p[:, 1], (y == 1).astype(int)
     with drawing_style():
-        figure = titled_figure(printable(title, 60), 4.2, 4.2)
-        axes = figure.add_subplot()
-        ReliabilityDisplay.from_predictions(
-            y_binary, p_binary, sample_weight=predictions.weights, bands="confidence",
-            n_resamples=min(200, max(40, _MOST_RESAMPLED_ROWS // len(y))), ax=axes, color=COLOURS[0],
-        )  # fmt: skip
-        axes.set_xlabel("Predicted probability" + (" of the likeliest class" if multiclass else ""))
-        axes.spines[["top", "right"]].set_visible(False)
+        figure = reliability_figure(printable(title, 60), predictions.y, {"": predictions.p}, predictions.weights)
         # equal predictions give equal files: neither the date nor the version of matplotlib is in them
         figure.savefig(path, metadata={"Date": None, "Creator": None})
+
+
+def _card_lines(prepared: PreparedTable, facts: CardFacts) -> Iterator[str]:
+    """Yield the lines of the model card, as Markdown."""
+    target = prepared.target
+    yield from (f"# {printable(facts.name)}, for `{printable(target.name)}`", "", printable(facts.verdict), "")
+    outcome = f"the positive label `{printable(target.positive)}`" if target.positive else "each label"
+    n_rows = prepared.n_labelled
+    yield f"The model predicts the probability of {outcome}. It was fitted on all {n_rows:,} labelled rows."
+    if facts.costs:
+        yield from ("", f"To keep the cost low, {facts.costs.advice}: FP / (FP + FN).")
+    yield from ("", "## Data", "")
+    yield _file_text("Table", prepared.table)
+    yield f"- Rows: {len(target.labels):,}, of which {prepared.n_labelled:,} have a label"
+    yield from (f"- `{printable(label)}`: {counted(rows)}" for label, rows in prepared.counts.items())
+    yield from (f"- {printable(note)}" for note in prepared.notes)
+    yield from ("", "## How it was measured", "", f"- {printable(prepared.split.sentence(len(prepared.rows)))}")
+    if len(prepared.rows) < prepared.n_labelled:
+        sampling = ", with more rows of rare classes and weights to make up for it" if prepared.enriched_classes else ""
+        yield f"- A sample of {len(prepared.rows):,} rows{sampling}"
+    limits = f"{prepared.bound:.2g} and {1 - prepared.bound:.6g}"
+    yield f"- Probabilities are kept within {limits}, for the log loss here and in `predict.py`"
+    yield from (f"- {printable(note)}" for note in facts.notes)
+    yield from ("", "| measure | mean | 95 % interval | base rate |", "|---|---|---|---|")
+    for measure, values in facts.values.items():
+        yield f"| {measure.about} | {_cells(measure, values, facts.baseline[measure], prepared.split.test_share)} |"
+    yield from (
+        "",
+        "The intervals are those of Nadeau & Bengio (2003). The winner was chosen on the same splits, so its",
+    )
+    yield from ("means are a little too good.", "")
+    if is_installed("matplotlib"):
+        yield f"![Reliability of held-out rows]({RELIABILITY})"
+    else:
+        hint = "The reliability diagram needs matplotlib, which was not installed; install it with"
+        yield f"{hint}: {installation('matplotlib')}"
+    if facts.unseen:
+        yield from _unseen_lines(facts.unseen)
+    if facts.traps:
+        yield from ("", "## Before you trust it", "", *(f"- {printable(trap)}." for trap in facts.traps))
+    yield from ("", "## Columns", "", "| column | type | values |", "|---|---|---|")
+    yield from (f"| {_cell(column.name)} | {column.kind} | {_cell(column.about)} |" for column in prepared.columns)
+    yield from ("", "## Files", "")
+    yield "- `predict.py`: `python predict.py new.csv > predicted.csv` adds the probabilities to new rows"
+    weights = "; measure them with `--weight weight`, because rare classes have more rows"
+    weights = weights if prepared.enriched_classes else ""
+    yield f"- `predictions.csv`: the probabilities of held-out rows, with row, line and ids of the table{weights}"
+    yield "- `train.py`: fits the same model again"
+    yield "- `columns.json`: how the columns are read"
+    yield "- `model.joblib`: the fitted scikit-learn pipeline. joblib stores every estimator; skops would be one more"
+    yield "  package, and needs a list of every type to trust. Loading runs code from the file, so load only files"
+    yield "  that you trust. `predict.py` warns you if it is not the exported file"
+    yield from ("", "```python", facts.code.rstrip(), "```", "", "## Versions", "")
+    yield f"- Python {platform.python_version()}"
+    yield f"- {NAME} {__version__}"
+    yield from (f"- {name} {version(name)}" for name in _PACKAGES)
+
+
+def _file_text(name: str, table: UserTable) -> str:
+    return f"- {name}: `{printable(table.origin)}`" + (f", sha256 `{table.digest}`" if table.digest else "")
+
+
+def _unseen_lines(unseen: UnseenResult) -> Iterator[str]:
+    yield from ("", "## The test file", "", f"- {printable(unseen.sentence)}")
+    yield _file_text("File", unseen.rows.table)
+    yield from (f"- {note}" for note in unseen.notes)
+    yield from ("", f"| {' | '.join(HEADER)} |", "|---" * len(HEADER) + "|")
+    yield from (f"| {' | '.join(map(_cell, row))} |" for row in unseen.table())
+    yield from (
+        "",
+        "Each test row was predicted once. In the column base rate, it gets the class shares of the training",
+    )
+    yield "rows."
+
+
+def _cells(measure: Measure, values: Sequence[float], baseline: Sequence[float], test_share: float) -> str:
+    mean, is_finite = np.mean(values), bool(np.isfinite(values).all())
+    interval = "{:.4f} to {:.4f}".format(*interval_of(values, test_share, measure)) if is_finite else ""
+    return f"{mean:.4f} | {interval} | {np.mean(baseline):.4f}" if is_finite else " | | "
+
+
+def _cell(text: str) -> str:
+    return printable(text).replace("|", "\\|")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,11 +12,14 @@ import numpy.typing as npt
 from probcal.errors import ProbcalError, did_you_mean
 from probcal.metrics import plugins
 from probcal.metrics.costs import Costs
-from probcal.metrics.metric import Prediction
-from probcal.metrics.registry import NAMED, cost_name, find_metric
+from probcal.metrics.losses import cost
+from probcal.metrics.metric import Metric, Prediction
+from probcal.metrics.registry import NAMED, loss_parameter, metric_named
 from probcal.reading.table_plan import clip_probabilities
 
 Floats = npt.NDArray[np.float64]
+Data = TypeVar("Data")
+Values = TypeVar("Values")
 
 
 @dataclass(frozen=True)
@@ -26,26 +29,33 @@ class Measure:
     name: str
     """Its name on the command line."""
     header: str
-    metric: str
-    """The metric of the registry that computes it."""
+    metric: Metric
     about: str
-    larger_is_better: bool = False
     factor: float = 1.0
     """What the metric is multiplied by."""
     costs: Costs | None = None
     """What wrong decisions cost, if the measure is their mean cost."""
 
+    @property
+    def larger_is_better(self) -> bool:
+        return self.metric.larger_is_better
+
+    def value(self, prediction: Prediction) -> float:
+        """Return the measure of some rows."""
+        assert self.metric.value is not None
+        return self.factor * self.metric.value(prediction)
+
 
 MEASURES: Mapping[str, Measure] = {
     measure.name: measure
     for measure in (
-        Measure("log-loss", "log loss", "cxe", "log loss in bits (1 bit is 0.693 nats)"),
-        Measure("brier", "Brier", "brier", "Brier score"),
-        Measure("rms", "RMS", "rms", "RMS error"),
-        Measure("auc", "AUC", "auc", "AUC", larger_is_better=True),
-        Measure("c_emp", "c_emp", "c_emp", "calibration error c_emp"),
-        Measure("ece", "ECE", "ece", "expected calibration error in 15 bins"),
-        Measure("accuracy", "accuracy", "accuracy", "accuracy", larger_is_better=True),
+        Measure("log-loss", "log loss", metric_named("cxe"), "log loss in bits (1 bit is 0.693 nats)"),
+        Measure("brier", "Brier", metric_named("brier"), "Brier score"),
+        Measure("rms", "RMS", metric_named("rms"), "RMS error"),
+        Measure("auc", "AUC", metric_named("auc"), "AUC"),
+        Measure("c_emp", "c_emp", metric_named("c_emp"), "calibration error c_emp"),
+        Measure("ece", "ECE", metric_named("ece"), "expected calibration error in 15 bins"),
+        Measure("accuracy", "accuracy", metric_named("accuracy"), "accuracy"),
     )
 }
 """The measures that ``--metric`` names."""
@@ -55,9 +65,14 @@ _TABLE_MEASURES = ("log-loss", "rms", "auc", "c_emp")
 
 def cost_measure(costs: Costs) -> Measure:
     """Return the mean cost of a row at the threshold of the costs, in their unit."""
-    description = f"mean cost of a row, deciding for the positive label from probability {costs.threshold:.3g} up"
-    total = costs.false_positive + costs.false_negative
-    return Measure("cost", "cost", cost_name(costs.threshold), description, factor=total, costs=costs)
+    threshold, total = costs.threshold, costs.false_positive + costs.false_negative
+    about = f"mean cost of a row, deciding for the positive label from probability {threshold:.3g} up"
+    # The metric cost(p) of the registry rounds p to six digits, because p is a part of its name.
+    metric = Metric(
+        "cost", about, "cost", "cost", lambda prediction: cost(prediction.rows, threshold),
+        most=max(threshold, 1 - threshold), two_classes=True,
+    )  # fmt: skip
+    return Measure("cost", "cost", metric, about, factor=total, costs=costs)
 
 
 def measure_named(name: str) -> Measure:
@@ -77,7 +92,23 @@ def measure_named(name: str) -> Measure:
     if metric.value is None or metric.of_the_truth or metric.no_end:
         reason = "has no better end" if metric.no_end else "needs more than predictions"
         raise ProbcalError(f"--metric {name}: it {reason}, so it ranks nothing; give {', '.join(MEASURES)}")
-    return Measure(name, metric.short, name, metric.about, metric.larger_is_better)
+    if name not in NAMED and loss_parameter(name) is None:
+        metric = replace(
+            metric, value=_guarded(name, metric.value), drawn=metric.drawn and _guarded(name, metric.drawn)
+        )
+    return Measure(name, metric.short, metric, metric.about)
+
+
+def _guarded(name: str, function: Callable[[Data], Values]) -> Callable[[Data], Values]:
+    """Return the function of a plugin's metric, whose errors become a message. Our own keep their traceback."""
+
+    def value(data: Data) -> Values:
+        try:
+            return function(data)
+        except Exception as error:  # a plugin's metric may raise anything
+            raise ProbcalError(f"the metric {name} cannot be computed: {error} ({type(error).__name__})") from None
+
+    return value
 
 
 def table_measures(ranking: Measure) -> list[Measure]:
@@ -137,15 +168,6 @@ def measure_predictions(
     weights = scale.row_weights(y)
     unbounded = Prediction(y, scale.reweight(columns), weights)
     bounded = Prediction(y, scale.clip(scale.reweight(columns)), weights)
-    values = {}
-    for measure in measures:
-        metric = find_metric(measure.metric)
-        assert metric is not None and metric.value is not None
-        try:
-            values[measure.name] = measure.factor * metric.value(bounded if measure.name == LOSS.name else unbounded)
-        except Exception as error:  # a plugin's metric may raise anything
-            raise ProbcalError(
-                f"the metric {measure.metric} cannot be computed: {error} ({type(error).__name__})"
-            ) from None
+    values = {measure.name: measure.value(bounded if measure.name == LOSS.name else unbounded) for measure in measures}
     observed = columns[np.arange(len(y)), y.astype(int)]
     return MeasureValues(values, bool((observed <= 0).any()))

@@ -14,9 +14,8 @@ import pyarrow as pa
 
 from probcal._io import counted
 from probcal.errors import DataError, did_you_mean
-from probcal.reading.column_plan import NewColumn
 from probcal.reading.table import UserTable
-from probcal.reading.table_plan import TablePlan, card_names, load_table_plan, read_inputs
+from probcal.reading.table_plan import NewColumn, TablePlan, card_names, load_table_plan, read_inputs
 from probcal.reading.target import label_named
 from probcal.reading.text_column import text_of
 from probcal.try_table.split_choice import group_column

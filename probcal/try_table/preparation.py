@@ -19,7 +19,7 @@ from probcal.reading.decimal_mark import Marks, decimal_marks
 from probcal.reading.levels import same_spelling
 from probcal.reading.number_form import Mark
 from probcal.reading.table import UserTable, read_table
-from probcal.reading.table_plan import card_names, clean_name
+from probcal.reading.table_plan import ColumnPlan, TablePlan, card_names, clean_name
 from probcal.reading.target import (
     Target,
     read_target,
@@ -29,6 +29,7 @@ from probcal.reading.target import (
     refuse_unknown_labels,
 )
 from probcal.reading.text_column import TextColumn, text_of
+from probcal.try_table import choices
 from probcal.try_table.column_types import ColumnChoices, FileFacts, TableColumn, indicator, infer_column
 from probcal.try_table.column_warnings import warnings
 from probcal.try_table.split_choice import (
@@ -140,6 +141,11 @@ class PreparedTable:
         return tuple(table_counts[name] / counts[name] for name in self.class_names)
 
     @property
+    def bound(self) -> float:
+        """Return the bound of probabilities for all labelled rows."""
+        return choices.bound(self.table_class_counts.values())
+
+    @property
     def most_levels(self) -> int:
         """Return the largest number of levels of a category."""
         return max((_width(column) for column in self.inputs), default=1)
@@ -148,6 +154,38 @@ class PreparedTable:
     def width(self) -> int:
         """Return the number of columns as most learners get them: one for each level of a category."""
         return sum(map(_width, self.inputs))
+
+    def plan_of_new_rows(self, is_native: bool = False, is_nested: bool = False) -> TablePlan:
+        """Return how the table was read, for new rows.
+
+        ``is_native`` says that the learner gets categories as they are, and ``is_nested`` that the method needs the
+        column of groups or time.
+        """
+        target, names = self.target, self.class_names
+        split_column, groups = self.split_column, None
+        if split_column is not None and is_nested:
+            groups = split_column.plan or ColumnPlan(split_column.name, "category")
+        class_of = dict(zip(target.labels[target.label_mask], target.classes[target.label_mask], strict=True))
+        return TablePlan(
+            inputs=tuple(column.plan for column in self.inputs if column.plan is not None),
+            target=target.name,
+            classes=tuple(names),
+            labels={label: names.index(class_name) for label, class_name in class_of.items()},
+            target_mark=self.target_mark,
+            native=is_native,
+            bound=self.bound,
+            groups=groups,
+        )
+
+    def training_rows(self) -> tuple[pd.DataFrame, np.ndarray, np.ndarray | None]:
+        """Return the inputs of all labelled rows, their class numbers, and their group or time where they have one."""
+        X = pd.DataFrame({column.name: column.values for column in self.inputs})
+        code_of = {name: code for code, name in enumerate(self.class_names)}
+        y = np.array([code_of[name] for name in self.target.classes[self.target.label_mask]])
+        split_column = self.split_column
+        if split_column is None:
+            return X, y, None
+        return X, y, np.asarray(split_column.values.cat.codes if split_column.kind == "group" else split_column.values)
 
 
 def prepare(request: TableRequest, n_splits: int = 10) -> PreparedTable:

@@ -7,9 +7,8 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from probcal._io import join_first, printable, shortened, wrap_line
+from probcal._io import aligned_lines, join_first, printable, shortened, wrap_line
 from probcal.analysis.hypothesis_tests import corrected_interval, corrected_t_test, holm
-from probcal.metrics.registry import metric_named
 from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store, cell_id
 from probcal.store.stored_experiment import ResultColumn, StoredExperiment
@@ -66,8 +65,8 @@ class RankedMethod:
 def interval_of(values: Sequence[float], test_share: float, measure: Measure) -> tuple[float, float]:
     """Return the corrected 95 % interval of the mean of ``values``, (n_splits,), cut at the bounds of ``measure``."""
     low, high = corrected_interval(values, test_share)
-    bounds = metric_named(measure.metric)
-    return max(bounds.least * measure.factor, low), min(bounds.most * measure.factor, high)
+    metric = measure.metric
+    return max(metric.least * measure.factor, low), min(metric.most * measure.factor, high)
 
 
 def split_values(
@@ -108,13 +107,13 @@ def rivals_of(best: RankedMethod, methods: Sequence[RankedMethod]) -> list[Ranke
     is applied to all p-values, at 5 %. Fewer than three splits, and equal differences, show none.
     """
     candidates = [method for method in methods if method.is_ranked]
-    p = holm([_p_value(best, method) for method in candidates])
+    p_values = []
+    for method in candidates:
+        test = corrected_t_test([a - b for a, b in zip(method.values, best.values, strict=True)], best.test_share)
+        # equal differences have no spread to test
+        p_values.append(test.p if best.splits >= _FEWEST_SPLITS and test.error else 1.0)
+    p = holm(p_values)
     return [method for method, p_value in zip(candidates, p, strict=True) if p_value is None or p_value > _LEVEL]
-
-
-def _p_value(best: RankedMethod, method: RankedMethod) -> float:
-    test = corrected_t_test([a - b for a, b in zip(method.values, best.values, strict=True)], best.test_share)
-    return test.p if best.splits >= _FEWEST_SPLITS and test.error else 1.0  # equal differences have no spread to test
 
 
 def cell_ids(stored: StoredExperiment, learner: str, method: str) -> list[str]:
@@ -206,7 +205,12 @@ def failures(methods: Sequence[RankedMethod]) -> Iterator[str]:
 def ranked_lines(methods: Sequence[RankedMethod], bound: float) -> Iterator[str]:
     """Yield the table for a terminal, how to read it, and what failed. ``bound`` is that of the log loss."""
     header, rows = ranking_table(methods)
-    yield from _aligned_lines([header, *map(_terminal_row, rows)])
+    short_rows = []
+    for rank, learner, method, *numbers in rows:
+        # A blank in place of the star keeps the ranks below each other.
+        rank = rank if rank.endswith("*") else f"{rank} "
+        short_rows.append([rank, shortened(learner, _LONGEST_NAME), shortened(method, _LONGEST_NAME), *numbers])
+    yield from aligned_lines([header, *short_rows], left=(1, 2))
     yield ""
     for line in legend(methods, bound):
         yield from wrap_line(line, hang=0)
@@ -214,24 +218,8 @@ def ranked_lines(methods: Sequence[RankedMethod], bound: float) -> Iterator[str]
         yield from wrap_line(line)
 
 
-def _terminal_row(row: list[str]) -> list[str]:
-    rank, learner, method, *numbers = row
-    names = [shortened(learner, _LONGEST_NAME), shortened(method, _LONGEST_NAME)]
-    return [rank if rank.endswith("*") else f"{rank} ", *names, *numbers]
-
-
 def _top_rivals(methods: Sequence[RankedMethod]) -> list[RankedMethod]:
     return rivals_of(methods[0], methods[1:]) if methods[0].is_ranked else []
-
-
-def _aligned_lines(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (
-            text.ljust(width) if index in (1, 2) else text.rjust(width)  # the names of learner and method
-            for index, (text, width) in enumerate(zip(row, widths, strict=True))
-        )
-        yield "  ".join(cells).rstrip()
 
 
 def _row(method: RankedMethod, measures: Sequence[Measure], has_infinite: bool) -> list[str]:

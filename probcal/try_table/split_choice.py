@@ -1,9 +1,10 @@
-"""The rows of a trial and their splits: a stratified sample, folds, folds of groups, or parts in order of time."""
+"""The rows of a trial: a stratified sample, and folds, folds of groups or parts in order of time that can be used."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,13 @@ import pandas as pd
 import pyarrow as pa
 
 from probcal._io import counted
-from probcal.data.card_split import Kind
+from probcal.config.entries import Component
+from probcal.data.card_split import Kind, Split
+from probcal.data.dataset import Dataset
 from probcal.data.splits import stream_seed
 from probcal.errors import DataError, ProbcalError
 from probcal.reading.text_column import text_of
+from probcal.runner.nested_rows import calibration_cv, calibration_rows, calibration_seed, keys_of, split_rows
 from probcal.try_table.column_types import TableColumn, as_categories
 
 _USUAL_FOLDS = (5, 4, 3, 2)
@@ -29,6 +33,8 @@ RARE_SHARE = 0.05
 """A class with a smaller share of the rows keeps as many of them as the sample has room for."""
 # Largest share of a sample that all rare classes together get.
 _LARGEST_RARE_PART = 0.25
+# If every class is in so many groups, each fold has groups of each class, so that nothing is drawn to find out.
+_ENOUGH_GROUPS = 50
 
 
 @dataclass(frozen=True)
@@ -145,6 +151,73 @@ def refuse_few_groups(columns: Sequence[TableColumn], rows: npt.NDArray[np.intp]
                     f'--group: column "{column.name}" has {counted(n_groups, "different value")}, too few for '
                     f"{split.folds} folds; give fewer --splits, or another column"
                 )
+
+
+def refuse_unusable_splits(
+    dataset: Dataset, names: npt.NDArray[Any], methods: Iterable[Component], split: SplitChoice, seed: int
+) -> None:
+    """Raise DataError where a training part of ``split`` lacks a class, or cannot calibrate one of the ``methods``.
+
+    ``dataset`` holds the used rows, with the nested split on its card. ``names``, (n_classes,), are the classes.
+    """
+    card_split = dataset.card.split
+    if not card_split.nested:
+        return
+    cvs = {repr(cv): cv for method in methods if (cv := calibration_cv(method, card_split)) is not None}
+    labels = names[dataset.y]
+    if split.kind == "group_k_fold" and _groups_of_rarest_class(dataset, labels) >= _ENOUGH_GROUPS:
+        return
+    if fault := _fault(dataset, labels, [*cvs.values()], card_split, split, seed):
+        folds = _possible_folds(dataset, labels, [*cvs.values()], split, seed)
+        raise DataError(fault if folds is None else f"{fault.partition('; ')[0]}; give --splits {folds}")
+
+
+def _groups_of_rarest_class(dataset: Dataset, labels: npt.NDArray[Any]) -> int:
+    keys = keys_of(dataset.card.split, dataset.card.name, _frame(dataset))
+    return min(len(np.unique(keys[labels == label])) for label in np.unique(labels))
+
+
+def _fault(
+    dataset: Dataset, labels: npt.NDArray[Any], cvs: list[Any], card_split: Split, split: SplitChoice, seed: int
+) -> str:
+    """Return which split has too few rows for what, or an empty text."""
+    name, X = dataset.card.seeding_name, _frame(dataset)
+    strata = dataset.y if dataset.strata is None else dataset.strata
+    keys, classes = keys_of(card_split, name, X), np.unique(labels)
+    option = f'--{"time" if split.kind == "time_ordered" else "group"} "{split.column}"'
+    for number in range(split.n_splits):
+        try:
+            train, _ = split_rows(card_split, name, X, strata, number, seed)
+        except DataError as error:
+            return f"{option}: {str(error).removeprefix(f'{name}: ')}; give more rows, or another column"
+        part = f"{option}: split {number + 1} of {split.n_splits} trains on {counted(len(train))}"
+        if len(absent := np.setdiff1d(classes, labels[train])):
+            return f'{part}, none of "{absent[0]}"; give more rows, or another column'
+        for cv in cvs:
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # a class in fewer groups than folds has fewer folds
+                    calibration_rows(labels[train], keys[train], cv, calibration_seed(seed, name, number))
+            except ValueError as error:
+                reason = str(error).partition("; ")[0]
+                return f"{part}, too few to calibrate on some of them: {reason}; methods such as  -m direct need none"
+    return ""
+
+
+def _possible_folds(
+    dataset: Dataset, labels: npt.NDArray[Any], cvs: list[Any], split: SplitChoice, seed: int
+) -> int | None:
+    """Return the largest smaller number of splits in order of time without a fault, or None."""
+    for folds in range(split.folds - 1, 1, -1) if split.kind == "time_ordered" else ():
+        fewer, card_split = replace(split, folds=folds), dataset.card.split.model_copy(update={"folds": folds})
+        if not _fault(dataset, labels, cvs, card_split, fewer, seed):
+            return folds
+    return None
+
+
+def _frame(dataset: Dataset) -> pd.DataFrame:
+    assert isinstance(dataset.X, pd.DataFrame)
+    return dataset.X
 
 
 def sample_size(n_rows: int, n_columns: int, limit: int | None) -> int:

@@ -80,8 +80,7 @@ def find_traps(prepared: PreparedTable, raw: pd.DataFrame, dataset: Dataset, see
         *_near_perfect_leaks(columns, prepared.rows, y),
     ):
         leaks.setdefault(name, line)
-    lines = list(leaks.values())
-    lines += _identifier_columns(columns)
+    lines = [*leaks.values(), *_identifier_columns(columns)]
     if line := _copied_rows(dataset, prepared, seed):
         lines.append(line)
     if prepared.split.kind != "time_ordered":
@@ -92,24 +91,19 @@ def find_traps(prepared: PreparedTable, raw: pd.DataFrame, dataset: Dataset, see
 
 
 def _label_copy_leaks(prepared: PreparedTable) -> Iterator[tuple[str, str]]:
-    labels = prepared.target.labels[prepared.target.label_mask]
+    """Yield each column whose few values, a missing one too, all occur with only one label."""
+    labels = pd.Series(prepared.target.labels[prepared.target.label_mask])
+    if len(labels) < _FEWEST_TABLE_ROWS:
+        return
     for column in prepared.inputs:
-        if _determines_label(column, labels):
+        codes, values = pd.factorize(column.values.astype(object), use_na_sentinel=False)
+        is_coarse = len(values) <= min(_MOST_VALUES * labels.nunique(), len(labels) / 4)
+        if is_coarse and (labels.groupby(codes).nunique() == 1).all():
             yield (
                 column.name,
                 f'"{column.name}" alone determines the target in every row. Unless you know it beforehand, '
                 f"--drop {_shell_word(column.name)}",
             )
-
-
-def _determines_label(column: TableColumn, labels: npt.NDArray[Any]) -> bool:
-    """Return whether each of the column's few values, a missing one too, occurs with only one label."""
-    if len(labels) < _FEWEST_TABLE_ROWS:
-        return False
-    codes, values = pd.factorize(column.values.astype(object), use_na_sentinel=False)
-    if len(values) > _MOST_VALUES * len(set(labels)) or len(values) > len(labels) / 4:
-        return False
-    return bool((pd.Series(labels).groupby(codes).nunique() == 1).all())
 
 
 def _missing_value_leaks(
@@ -228,10 +222,10 @@ def _date_columns(columns: Sequence[TableColumn], has_groups: bool) -> Iterator[
     dates = [column.name for column in columns if column.kind == "date" or _has_dates_as_numbers(column)]
     if dates:
         split, suffix = ("in groups", " in place of --group") if has_groups else ("at random", "")
+        names = join_first((f'"{name}"' for name in dates), _MOST_NAMES)
         yield (
-            f"{join_first((f'{name!r}' for name in dates), _MOST_NAMES).replace(chr(39), chr(34))}: rows "
-            f"have dates, and they are split {split}. If you will predict later rows from earlier ones, these results "
-            f"are too good; --time {_shell_word(dates[0])}{suffix} tests on later rows"
+            f"{names}: rows have dates, and they are split {split}. If you will predict later rows from earlier ones, "
+            f"these results are too good; --time {_shell_word(dates[0])}{suffix} tests on later rows"
         )
 
 
@@ -240,18 +234,14 @@ def _has_dates_as_numbers(column: TableColumn) -> bool:
     values = column.values.dropna().unique() if column.kind == "number" else np.zeros(0)
     if len(values) < _FEWEST_ROWS or not (values % 1 == 0).all():
         return False
+    first, last = values.min(), values.max()
     # in seconds, or in milliseconds as programs in Java write them
-    if _TIME_NAME.fullmatch(column.name) and any(_are_within(values / unit, _SECONDS) for unit in (1, 1_000)):
+    is_since_1970 = any(_SECONDS[0] * unit <= first and last <= _SECONDS[1] * unit for unit in (1, 1_000))
+    if _TIME_NAME.fullmatch(column.name) and is_since_1970:
         return True
-    if not _are_within(values, (19_000_101, 21_001_231)):
-        return False
-    return bool(
-        ((values // 100 % 100 <= 12) & (values // 100 % 100 >= 1) & (values % 100 <= 31) & (values % 100 >= 1)).all()
-    )
-
-
-def _are_within(values: npt.NDArray[np.float64], bounds: tuple[float, float]) -> bool:
-    return bool(((values >= bounds[0]) & (values <= bounds[1])).all())
+    months, days = values // 100 % 100, values % 100
+    is_date = (months >= 1) & (months <= 12) & (days >= 1) & (days <= 31)
+    return bool(first >= 19_000_101 and last <= 21_001_231 and is_date.all())
 
 
 def _group_columns(prepared: PreparedTable, raw: pd.DataFrame) -> Iterator[str]:

@@ -15,7 +15,6 @@ from probcal._io import printable, wrap_line
 from probcal.config.experiment import Experiment, read_experiment
 from probcal.data.dataset import Dataset
 from probcal.errors import ProbcalError, installation, is_installed
-from probcal.metrics.registry import find_metric
 from probcal.reading.table import STANDARD_INPUT
 from probcal.reading.table_plan import clean_name
 from probcal.runner.options import RunOptions
@@ -26,14 +25,12 @@ from probcal.try_table import choices
 from probcal.try_table import description as describe
 from probcal.try_table import experiment_files as files
 from probcal.try_table.experiment_files import Plan, checked_experiment
-from probcal.try_table.export import held_out_predictions, refuse_export, write_export
-from probcal.try_table.full_table import full_bound, training_rows
+from probcal.try_table.export import CardFacts, held_out_predictions, refuse_export, write_export
 from probcal.try_table.measures import LOSS, MEASURES, Measure, MeasureScale
-from probcal.try_table.model_card import CardFacts
 from probcal.try_table.pipeline_code import PipelinePlan, pipeline_plan
 from probcal.try_table.preparation import PreparedTable, TableRequest, prepare, slug
 from probcal.try_table.ranked_methods import RankedMethod, cell_ids, name_of, ranked_lines, ranking, split_values
-from probcal.try_table.split_check import refuse_unusable_splits
+from probcal.try_table.split_choice import refuse_unusable_splits
 from probcal.try_table.traps import Traps, find_traps
 from probcal.try_table.trial_page import TrialFindings, write_trial_page
 from probcal.try_table.unseen_rows import UnseenResult, UnseenRows, measure_unseen, read_unseen_rows
@@ -72,15 +69,14 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Printer,
     """
     prepared = prepare(request, options.splits)
     counts = prepared.target.class_counts
-    metric = find_metric(options.measure.metric)
-    if metric is not None and metric.two_classes and len(counts) > 2:
-        option = f"--metric {metric.name}" if options.measure.name == metric.name else "--cost"
+    if options.measure.metric.two_classes and len(counts) > 2:
+        option = "--cost" if options.measure.costs else f"--metric {options.measure.name}"
         raise ProbcalError(
             f"{option} needs two classes, and {prepared.target.name} has {len(counts)}; choose one with --positive"
         )
     default_learners, reasons = choices.usual_learners(prepared.width, len(counts))
     learners = choices.learners(options.learners or default_learners, prepared.most_levels)
-    clip_range = choices.sample_clip(full_bound(prepared), prepared.class_weights)
+    clip_range = choices.sample_clip(prepared.bound, prepared.class_weights)
     methods = choices.methods(
         options.methods, bool(options.learners), prepared.width, counts.values(), clip_range,
         in_time=prepared.split.kind == "time_ordered",
@@ -170,7 +166,7 @@ class TrialResult:
 
     @property
     def _scale(self) -> MeasureScale:
-        return MeasureScale(full_bound(self.prepared), self.prepared.class_weights)
+        return MeasureScale(self.prepared.bound, self.prepared.class_weights)
 
     @cached_property
     def methods(self) -> list[RankedMethod]:
@@ -219,12 +215,12 @@ class TrialResult:
             for entry in self.experiment.columns
             if (entry.learner.name, entry.method.name) == (best.learner, best.method)
         ]
-        return pipeline_plan(column, full_bound(self.prepared), self.dataset.card.split, self.experiment.seed)
+        return pipeline_plan(column, self.prepared.bound, self.dataset.card.split, self.experiment.seed)
 
     @cached_property
     def _model(self) -> Any:
         """Return the best method, fitted on all labelled rows."""
-        return self._pipeline.fit(*training_rows(self.prepared))
+        return self._pipeline.fit(*self.prepared.training_rows())
 
     @cached_property
     def unseen(self) -> UnseenResult | None:
@@ -237,7 +233,7 @@ class TrialResult:
             return None
         p = self._model.predict_proba(self.unseen_rows.inputs(self.prepared, self._pipeline.is_native))
         values = self._values(best.learner, best.method, self._card_measures)
-        return measure_unseen(self.unseen_rows, p, self.prepared, full_bound(self.prepared), name_of(best), values)
+        return measure_unseen(self.unseen_rows, p, self.prepared, name_of(best), values)
 
     @property
     def unseen_lines(self) -> Iterator[str]:
@@ -253,7 +249,7 @@ class TrialResult:
         if not best.is_ranked:
             yield f"not exported: {name_of(best)} and all others failed on some split"
             return
-        bound, plan = full_bound(self.prepared), self._pipeline
+        bound, plan = self.prepared.bound, self._pipeline
         ids = cell_ids(self._stored, best.learner, best.method)
         predictions = held_out_predictions(
             self._store, ids, self.prepared, self.dataset, self._scale, self.experiment.seed
@@ -273,23 +269,18 @@ class TrialResult:
         facts = CardFacts(
             name=name_of(best),
             verdict=self.verdict,
-            splits=self.prepared.split.sentence(len(self.prepared.rows)),
             values=self._values(best.learner, best.method, self._card_measures),
             baseline=self._values(choices.BASELINE, "direct", self._card_measures),
-            test_share=self.prepared.split.test_share,
-            bound=bound,
             costs=self.measure.costs,
             traps=self.traps.lines,
             notes=notes,
             code=plan.code(origin, None, [*notes, *code_notes]),
-            n_rows=self.prepared.n_labelled,
-            digest=self.prepared.table.digest or "",
             unseen=self.unseen,
         )
         write_export(folder, plan, self._model, self.prepared, predictions, facts)
         yield ""
-        message = f"exported: {folder} ({facts.name}, fitted on all {facts.n_rows:,} labelled rows; see model-card.md)"
-        yield from wrap_line(printable(message))
+        fitted = f"{facts.name}, fitted on all {self.prepared.n_labelled:,} labelled rows"
+        yield from wrap_line(printable(f"exported: {folder} ({fitted}; see model-card.md)"))
         if best.learner == choices.BASELINE:
             yield from wrap_line("note: this model is constant: it predicts the class shares for every row")
         if not is_installed("matplotlib"):

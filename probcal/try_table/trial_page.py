@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from probcal.metrics.registry import metric_named
 from probcal.reporting.grid import Grid, Text
 from probcal.reporting.html.page import render_charts, write_page
 from probcal.reporting.html.sections import ExperimentSections
@@ -90,7 +89,7 @@ def _chart_data(sections: ExperimentSections, methods: Sequence[RankedMethod]) -
     return {
         "paper": None,
         "metrics": [
-            {"name": measure.about, "short": measure.header, "end": metric_named(measure.metric).good_end,
+            {"name": measure.about, "short": measure.header, "end": measure.metric.good_end,
              "larger": measure.larger_is_better} for measure in measures
         ],
         "datasets": [row.title for row in sections.stored.datasets],

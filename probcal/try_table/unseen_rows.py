@@ -11,24 +11,22 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probcal._io import counted, join_first, printable, shortened, wrap_line
-from probcal.errors import DataError, ProbcalError, did_you_mean
-from probcal.measure.few_rows import row_support
-from probcal.measure.measurement import (
+from probcal._io import aligned_lines, counted, join_first, printable, shortened, wrap_line
+from probcal.errors import DataError, did_you_mean
+from probcal.metrics.bootstrap import (
     FEWEST_DRAWS,
     LEVEL,
     MOST_DRAWS,
     NO_INTERVAL,
     Interval,
+    Quantity,
     measure_quantities,
 )
-from probcal.measure.quantity import Quantity
 from probcal.metrics.closed_forms import auc_interval, brier_interval, log_loss_interval, share_interval
 from probcal.metrics.metric import Prediction
-from probcal.metrics.registry import find_metric
+from probcal.metrics.row_support import row_support
 from probcal.reading.table import STANDARD_INPUT, UserTable, read_table
 from probcal.reading.table_plan import inputs_of
-from probcal.try_table.full_table import table_plan, training_rows
 from probcal.try_table.measures import LOSS, Measure, MeasureScale, measure_predictions
 from probcal.try_table.new_rows import read_labels
 from probcal.try_table.preparation import PreparedTable
@@ -71,7 +69,7 @@ class UnseenRows:
 
     def inputs(self, prepared: PreparedTable, is_native: bool) -> pd.DataFrame:
         """Return the input columns of the rows, (n_labelled, n_inputs), as the learner needs them."""
-        X = inputs_of(self.table, table_plan(prepared, is_native)).X
+        X = inputs_of(self.table, prepared.plan_of_new_rows(is_native)).X
         return X[self.labelled].reset_index(drop=True)
 
 
@@ -89,7 +87,7 @@ def read_unseen_rows(source: str, training_source: str, prepared: PreparedTable)
         raise DataError(
             f"--test {source}: has the same content as the training file; give rows that did not choose the winner"
         )
-    plan = table_plan(prepared)
+    plan = prepared.plan_of_new_rows()
     rows, labels = inputs_of(table, plan), read_labels(table, plan)
     for label, row in labels.unknown.items():
         hint = did_you_mean(label, plan.labels) or f" (they have: {join_first(plan.labels, _MOST_NAMES)})"
@@ -111,7 +109,7 @@ def read_unseen_rows(source: str, training_source: str, prepared: PreparedTable)
 
 
 def _sentences_on_copies(X: pd.DataFrame, y: npt.NDArray[Any], prepared: PreparedTable) -> Iterator[str]:
-    train_X, train_y, _ = training_rows(prepared)
+    train_X, train_y, _ = prepared.training_rows()
     training, unseen = _row_hashes(train_X[list(X.columns)], train_y), _row_hashes(X, y)
     n_copies = int(np.isin(unseen, training).sum())
     if not n_copies:
@@ -245,11 +243,7 @@ class UnseenResult:
         yield from wrap_line(printable(f"test: {self.sentence}"))
         yield ""
         rows = [[shortened(line.measure.header, _LONGEST_MEASURE), *line.cells()] for line in self.lines]
-        rows = [["", *HEADER[1:]], *rows]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        for name, *cells in rows:
-            numbers = (cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))
-            yield "  ".join([name.ljust(widths[0]), *numbers]).rstrip()
+        yield from aligned_lines([["", *HEADER[1:]], *rows])
         yield ""
         yield "base rate: every test row gets the class shares of the training rows."
         if self.difference:
@@ -258,15 +252,15 @@ class UnseenResult:
 
 
 def measure_unseen(
-    rows: UnseenRows, p: Floats, prepared: PreparedTable, bound: float, winner: str,
+    rows: UnseenRows, p: Floats, prepared: PreparedTable, winner: str,
     cross_validated: Mapping[Measure, Sequence[float]],
 ) -> UnseenResult:  # fmt: skip
     """Return the measures of the predictions ``p``, (n_labelled, n_classes), of the test rows.
 
-    ``bound`` is the bound of the log loss. ``cross_validated`` has the values of each measure on each split.
+    ``cross_validated`` has the values of each measure on each split.
     Raises ProbcalError if the metric of a plugin raises anything.
     """
-    scale, measures, y = MeasureScale(bound), list(cross_validated), rows.y
+    scale, measures, y = MeasureScale(prepared.bound), list(cross_validated), rows.y
     counts = np.array([prepared.table_class_counts[name] for name in prepared.class_names], dtype=np.float64)
     constant = np.tile(counts / counts.sum(), (len(y), 1))
     baseline = measure_predictions(y, constant, scale, measures).values
@@ -290,20 +284,15 @@ def _intervals(
         chosen = [measure for measure in measures if (measure == LOSS) == bounded]
         columns = scale.clip(p) if bounded else p
         quantities = [_quantity(measure, len(classes) == 2) for measure in chosen]
-        try:
-            intervals = measure_quantities(
-                y, columns[:, 1] if len(classes) == 2 else columns, classes, quantities, draws
-            )
-        except Exception as error:  # a plugin's metric may raise anything
-            raise ProbcalError(f"the test rows cannot be measured: {error} ({type(error).__name__})") from None
+        intervals = measure_quantities(y, columns[:, 1] if len(classes) == 2 else columns, classes, quantities, draws)
         for measure, one in zip(chosen, intervals, strict=True):
             result[measure] = Interval(*(measure.factor * number for number in (one.value, one.low, one.high)))
     return result
 
 
 def _quantity(measure: Measure, two_classes: bool) -> Quantity:
-    metric = find_metric(measure.metric)
-    assert metric is not None and metric.value is not None
+    metric = measure.metric
+    assert metric.value is not None
     forms = {
         "cxe": lambda data: log_loss_interval(data.rows, LEVEL),
         "brier": lambda data: brier_interval(data.rows, LEVEL),

@@ -1,4 +1,4 @@
-"""The steps of ``probcal watch``: read and sort the rows, leave out those that were seen, and update the monitor."""
+"""The steps of ``probcal watch``: sort the rows, leave out those that were seen, and judge periods and the monitor."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -16,15 +16,22 @@ from tabulate import tabulate
 
 from probcal._io import counted
 from probcal.errors import DataError, ProbcalError
+from probcal.metrics import cross_entropy
+from probcal.metrics.checked_rows import checked
+from probcal.metrics.closed_forms import Bounds, intercept_interval, share_interval, slope_interval
+from probcal.metrics.recalibration import intercept_of, slope_of
 from probcal.protection import CalibrationMonitor
-from probcal.reading.column_plan import is_date
 from probcal.reading.dates import AMBIGUOUS, MIXED_ZONES, DateOrder, as_date, date_order, parse_dates, typed_days
 from probcal.reading.output_file import write_output
 from probcal.reading.prediction_file import PredictionsRequest, named_column, read_predictions
 from probcal.reading.table import UserTable, read_table
-from probcal.reading.text_column import TEXT, is_text
-from probcal.watch.periods import Every, Period, period_names, periods_of
+from probcal.reading.text_column import TEXT, is_date, is_text
 
+Every = Literal["day", "week", "month", "quarter", "year"]
+PERIODS: tuple[Every, ...] = ("day", "week", "month", "quarter", "year")
+_LEVEL = 0.95
+_BOUND = 1e-9
+"""The monitor moves probabilities into [1e-9, 1 - 1e-9], so that they have log-odds. Intercept and slope do, too."""
 _FORMAT, _VERSION = "probcal watch", 1
 
 
@@ -37,6 +44,27 @@ class WatchRequest:
     every: Every
     false_alarm_rate: float
     state: Path | None = None
+
+
+@dataclass(frozen=True)
+class Period:
+    """Hold the calibration of one period. Intervals are of 95 % and in closed form. NaN where a value has no meaning.
+
+    The intercept is in nats. The log loss and the log loss of always predicting the base rate of the period are in
+    bits.
+    """
+
+    name: str
+    rows: int
+    base_rate: float
+    base_rate_interval: Bounds
+    mean_prediction: float
+    intercept: float
+    intercept_interval: Bounds
+    slope: float
+    slope_interval: Bounds
+    log_loss: float
+    log_loss_of_base_rate: float
 
 
 @dataclass(frozen=True)
@@ -193,6 +221,44 @@ def _dates(state: _State) -> dict[str, str]:
     return {name: as_date(days[int(np.searchsorted(rows, row, side="right")) - 1]) for name, row in places.items()}
 
 
+def period_names(days: npt.NDArray[np.float64], every: Every) -> npt.NDArray[Any]:
+    """Return the period of each day number, (n_rows,), such as 2026-11, 2026-Q4 or the Monday of a week."""
+    dates = np.floor(days).astype(np.int64).astype("datetime64[D]")
+    if every == "day":
+        return dates.astype(str)
+    if every == "week":
+        return (dates - (dates.astype(np.int64) + 3) % 7).astype(str)  # day 0, 1970-01-01, was a Thursday
+    if every == "quarter":
+        months = dates.astype("datetime64[M]").astype(np.int64)
+        return np.array([f"{1970 + month // 12}-Q{month % 12 // 3 + 1}" for month in months.tolist()])
+    return dates.astype("datetime64[M]" if every == "month" else "datetime64[Y]").astype(str)
+
+
+def periods_of(y: npt.NDArray[Any], p: npt.NDArray[np.float64], names: npt.NDArray[Any]) -> list[Period]:
+    """Return the periods of rows in the order of time, in this order."""
+    starts = np.flatnonzero(np.append(True, names[1:] != names[:-1]))
+    ends = np.append(starts[1:], len(names))
+    return [_period(str(names[a]), y[a:b], p[a:b]) for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
+
+
+def _period(name: str, y: npt.NDArray[Any], p: npt.NDArray[np.float64]) -> Period:
+    rows, inner = checked(y, p), checked(y, np.clip(p, _BOUND, 1 - _BOUND))
+    rate, intercept, slope = float(np.mean(y)), intercept_of(inner), slope_of(inner)
+    return Period(
+        name=name,
+        rows=len(y),
+        base_rate=rate,
+        base_rate_interval=share_interval(rows, _LEVEL),
+        mean_prediction=float(np.mean(p)),
+        intercept=intercept,
+        intercept_interval=intercept_interval(inner, intercept, _LEVEL),
+        slope=slope,
+        slope_interval=slope_interval(inner, slope, _LEVEL),
+        log_loss=cross_entropy(y, p),
+        log_loss_of_base_rate=cross_entropy(y, np.full(len(y), rate)),
+    )
+
+
 def watched_text(watched: Watched) -> Iterator[str]:
     """Yield the paragraphs that the command prints."""
     monitor = watched.monitor
@@ -257,7 +323,8 @@ def _interval(bounds: tuple[float, float], digits: int) -> str:
 def watched_json(watched: Watched) -> Iterator[str]:
     """Yield a JSON line for each period, and one for the monitor."""
     for period in watched.periods:
-        yield json.dumps({"period": period.as_json()})
+        values = {name: _json_value(value) for name, value in vars(period).items()}
+        yield json.dumps({"period": values})
     monitor = watched.monitor
     summary: dict[str, Any] = {
         "rows": monitor.n_rows_,
@@ -271,3 +338,10 @@ def watched_json(watched: Watched) -> Iterator[str]:
         **watched.dates,
     }
     yield json.dumps({"monitor": summary})
+
+
+def _json_value(value: Any) -> Any:
+    """Return a value as JSON has it: None for what has no meaning or is infinite, which JSON cannot say."""
+    if isinstance(value, tuple):
+        return [_json_value(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -13,25 +13,20 @@ import probcal as package
 from probcal.errors import DataError
 from probcal.reading.table_plan import load_table_plan, read_inputs
 from tests.commands import probcal
-from tests.try_table.own_tables import customers, written
+from tests.try_table.own_tables import exported_messy
 
-OPTIONS = ("-t", "left", "-l", "logistic", "-m", "direct", "--splits", 2, "--cost", "1:4", "--export", "model")
+OPTIONS = ("-l", "logistic", "-m", "direct", "--splits", 2, "--cost", "1:4")
 
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory):
     """Return (folder, frame) of a messy table: German dates, amounts with a sign, words for missing values."""
     folder = tmp_path_factory.mktemp("model")
-    frame = customers(200)
-    frame["spend"] = [f"€ {amount:.2f}".replace(".", ",") for amount in frame["spend"]]
-    frame["since"] = [f"{day[8:]}.{day[5:7]}.{day[:4]}" for day in frame["since"]]
-    frame["age"] = frame["age"].astype(object)
-    frame.loc[frame.index % 9 == 0, "age"] = "unknown"
-    path = written(frame, folder / "c.csv", sep=";")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        result = probcal("try", path, *OPTIONS)
-    assert result.exit_code == 0, result.output
+
+    def age(frame):
+        return frame["age"].astype(object).mask(frame.index % 9 == 0, "unknown")
+
+    frame, _ = exported_messy(folder, *OPTIONS, age=age)
     return folder, frame
 
 

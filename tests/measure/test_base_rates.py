@@ -9,7 +9,7 @@ from sklearn.metrics import log_loss
 
 from probcal import PriorCalibrator
 from probcal.errors import ProbcalError
-from probcal.measure.base_rate import read_base_rates, weighted_to
+from probcal.measure.maps import read_base_rates, weighted_to
 from tests.commands import contents, probcal, refused
 from tests.measure.prediction_files import read_table, three_classes, two_classes, written
 

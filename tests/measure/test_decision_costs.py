@@ -119,14 +119,6 @@ def test_small_costs_are_shown_in_powers_of_ten(tmp_path, monkeypatch):
     assert max(map(len, text.splitlines())) <= 80
 
 
-@pytest.mark.parametrize("cost", ["1", "0:1", "a:b", "1:inf"])
-def test_unusable_costs_are_refused(tmp_path, monkeypatch, cost):
-    monkeypatch.chdir(tmp_path)
-    written(two_classes(), tmp_path / "a.csv")
-    assert "give two costs above 0" in refused("measure", "a.csv", *CALL, "--cost", cost, "--report", "r.html")
-    assert not (tmp_path / "r.html").exists()
-
-
 def test_costs_of_several_classes_are_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     written(three_classes(), tmp_path / "t.csv")

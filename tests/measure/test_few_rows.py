@@ -9,9 +9,9 @@ import math
 import numpy as np
 import pytest
 
-from probcal.measure.few_rows import effective_rows, row_support
 from probcal.measure.measured_page import reliability_figure
 from probcal.measure.measurement import measure_sections
+from probcal.metrics.row_support import effective_rows, row_support
 from tests.commands import probcal
 from tests.measure.prediction_files import read_table, three_classes, two_classes, written
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from probcal.errors import DataError, ProbcalError
-from probcal.measure import cross_fitting, maps
+from probcal.measure import maps
 from probcal.methods.registry import FAMILIES
 from tests.measure.prediction_files import read_table, three_classes, two_classes
 
@@ -30,8 +30,8 @@ def test_training_and_test_rows_never_mix(tmp_path, monkeypatch):
     frame = two_classes(100).assign(p=np.linspace(0.001, 0.999, 100))
     predictions = read_table(frame, tmp_path)
     seen = []
-    monkeypatch.setattr(cross_fitting, "new_map", lambda name, base_rates: Recorder(seen))
-    p = cross_fitting.cross_fit("recorder", predictions, 0)
+    monkeypatch.setattr(maps, "new_map", lambda name, base_rates: Recorder(seen))
+    p = maps.cross_fit("recorder", predictions, 0)
     np.testing.assert_allclose(p[:, 1], frame.p)
     assert len(seen) == 5
     assert all(len(train) == 80 and not train & test for train, test in seen)
@@ -55,8 +55,8 @@ def test_every_map_calibrates_two_and_three_classes(tmp_path, name):
         n = len(predictions.classes)
         rates = [1 / n] * n if name == maps.PRIOR else None
         for p in (
-            cross_fitting.cross_fit(name, predictions, 0, rates),
-            cross_fitting.fit_all_rows(name, predictions, rates).predict_proba(predictions.p),
+            maps.cross_fit(name, predictions, 0, rates),
+            maps.fit_all_rows(name, predictions, rates).predict_proba(predictions.p),
         ):
             np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-9)
             assert p.shape == (60, len(predictions.classes))
@@ -68,14 +68,14 @@ def test_the_map_of_all_rows_equals_the_library(tmp_path):
     frame = two_classes()
     predictions = read_table(frame, tmp_path, weight="w")
     by_hand = BetaCalibrator().fit(frame.p, frame.y, sample_weight=frame.w).predict_proba(frame.p)
-    np.testing.assert_array_equal(cross_fitting.fit_all_rows("beta", predictions).predict_proba(predictions.p), by_hand)
+    np.testing.assert_array_equal(maps.fit_all_rows("beta", predictions).predict_proba(predictions.p), by_hand)
 
 
 def test_classes_with_few_rows_are_rejected(tmp_path):
     frame = two_classes(60)
     frame["y"] = (frame.index < 4).astype(int)
     with pytest.raises(DataError, match='there are 4 of "1"; give more rows, or measure without --calibrate'):
-        cross_fitting.cross_fit("beta", read_table(frame, tmp_path), 0)
+        maps.cross_fit("beta", read_table(frame, tmp_path), 0)
 
 
 def test_message_for_an_unknown_map_suggests_the_nearest():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
-from probcal.measure.cross_fitting import cross_fit
+from probcal.measure.maps import cross_fit
 from probcal.measure.measured_page import reliability_figure
 from probcal.measure.measurement import default_draws, measure_sections
 from probcal.metrics import METRICS, all_metrics, binned_curve

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from probcal.errors import DataError
-from probcal.measure.measure import write_calibrated
 from probcal.measure.measurement import measure_sections
+from probcal.reading.output_file import delimited_with_columns
 from probcal.reading.prediction_file import PredictionsRequest, read_predictions
 from probcal.try_table.preparation import TableRequest, prepare
 from tests.commands import probcal
@@ -114,9 +114,8 @@ def test_words_such_as_na_can_be_labels(tmp_path):
     with pytest.raises(DataError, match="add --label NA"):
         read(path, positive="high")
     predictions = read(path, positive="high", label=("NA",))
-    p = np.column_stack([1 - predictions.p, predictions.p])
-    write_calibrated(tmp_path / "b.csv", predictions, "beta", p)
-    assert (tmp_path / "b.csv").read_text().count(",NA,") == 4
+    written_again = delimited_with_columns(predictions.table, ["p_beta"], predictions.p[:, None], ".")
+    assert written_again.count(",NA,") == 4
     assert read(path, positive="NA").classes == ("not NA", "NA")
     with pytest.raises(DataError, match='holds no "None"'):
         read(path, positive="high", label=("NA", "None"))

@@ -11,14 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from probcal.config.entries import Component
 from probcal.errors import DataError
-from probcal.reading.column_plan import NewColumn
 from probcal.reading.table import read_table
-from probcal.reading.table_plan import TablePlan, load_table_plan, read_inputs, write_table_plan
+from probcal.reading.table_plan import NewColumn, TablePlan, load_table_plan, read_inputs, write_table_plan
 from probcal.try_table.experiment_files import table_files
-from probcal.try_table.export import table_plan
-from probcal.try_table.pipeline_code import PipelinePlan
 from probcal.try_table.preparation import TableRequest, prepare
 
 RANDOM = np.random.default_rng(0)
@@ -53,8 +49,6 @@ TABLES = {
     "limits": {"lab": ["<10" if i % 40 == 0 else f"{i * 7 % 101}.5" for i in range(N)]},
     "words": {"grade": any_of("1.2B", "350M", "980K"), "mixed": any_of("10%", "0.10", "5%")},
 }
-LEARNER = Component("tree", "sklearn.tree.DecisionTreeClassifier", {}, "Tree")
-PLAN = PipelinePlan(LEARNER, Component("direct", "probcal.methods.direct.DirectClassifier", {}, "Direct"), 0)
 FORMATS = ("comma", "semicolon", "parquet", "arff")
 
 
@@ -137,7 +131,7 @@ def test_types_and_values_are_equal_in_every_format(tmp_path, name, kind):
 @pytest.mark.parametrize("trained", FORMATS)
 def test_a_plan_reads_new_rows_of_every_format_alike(tmp_path, name, trained):
     frame = frame_of(name)
-    write_table_plan(table_plan(prepared(frame, tmp_path, trained), PLAN), tmp_path / "columns.json")
+    write_table_plan(prepared(frame, tmp_path, trained).plan_of_new_rows(), tmp_path / "columns.json")
     frames = []
     for kind in FORMATS:
         new = read_inputs(write(frame, tmp_path / f"new-{kind}", kind), load_table_plan(tmp_path / "columns.json"))

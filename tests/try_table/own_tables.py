@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from tests.commands import probcal
 
@@ -26,6 +27,23 @@ def customers(n: int = 120, seed: int = 0) -> pd.DataFrame:
             "left": np.where(random.random(n) < chance, "yes", "no"),
         }
     )
+
+
+def exported_messy(folder: Path, *words: object, **columns: object) -> tuple[pd.DataFrame, str]:
+    """Export a model of customers with German dates and amounts with a sign. Return the frame and what is printed.
+
+    The table is ``c.csv`` in ``folder``, and the model ``model``. ``columns`` replace those of the frame.
+    """
+    frame = customers(200)
+    frame["spend"] = [f"€ {amount:.2f}".replace(".", ",") for amount in frame["spend"]]
+    frame["since"] = [f"{day[8:]}.{day[5:7]}.{day[:4]}" for day in frame["since"]]
+    frame = frame.assign(**columns)
+    path = written(frame, folder / "c.csv", sep=";")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        result = probcal("try", path, "-t", "left", *words, "--export", "model")
+    assert result.exit_code == 0, result.output
+    return frame, result.stdout
 
 
 def written(frame: pd.DataFrame, path: Path, **how: object) -> Path:

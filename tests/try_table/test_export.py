@@ -22,7 +22,7 @@ from probcal.errors import DataError
 from probcal.reading.table_plan import load_table_plan, read_inputs
 from probcal.try_table.new_rows import read_labelled_rows
 from tests.commands import probcal, refused
-from tests.try_table.own_tables import customers, written
+from tests.try_table.own_tables import customers, exported_messy, written
 
 FEW = ("-l", "logistic", "-m", "direct", "-m", "isotonic", "--splits", 2)
 
@@ -31,17 +31,14 @@ FEW = ("-l", "logistic", "-m", "direct", "-m", "isotonic", "--splits", 2)
 def exported(tmp_path_factory):
     """Return (folder, frame, output) of a messy table whose best method is exported to ``model``."""
     folder = tmp_path_factory.mktemp("export")
-    frame = customers(200)
-    frame["spend"] = [f"€ {amount:.2f}".replace(".", ",") for amount in frame["spend"]]
-    frame["since"] = [f"{day[8:]}.{day[5:7]}.{day[:4]}" for day in frame["since"]]
-    frame.loc[frame.index % 9 == 0, "age"] = np.nan
-    frame.loc[frame.index % 11 == 0, "left"] = ""
-    path = written(frame, folder / "c.csv", sep=";")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        result = probcal("try", path, "-t", "left", *FEW, "--export", "model")
-    assert result.exit_code == 0, result.output
-    return folder, frame, result.stdout
+
+    def age(frame):
+        return frame["age"].mask(frame.index % 9 == 0)
+
+    def left(frame):
+        return frame["left"].mask(frame.index % 11 == 0, "")
+
+    return folder, *exported_messy(folder, *FEW, age=age, left=left)
 
 
 def rows_of(text):

@@ -110,3 +110,17 @@ def test_failing_plugin_metric_is_named(monkeypatch):
     monkeypatch.setitem(registry._BY_NAME, "broken", broken)
     with pytest.raises(ProbcalError, match=r"the metric broken cannot be computed: division by zero"):
         measure_predictions(Y, P, MeasureScale(0.001), [measure_named("broken")])
+
+
+def test_an_error_of_our_own_metric_is_no_message(monkeypatch):
+    monkeypatch.setitem(registry._BY_NAME, "smece", replace(find_metric("smece"), value=lambda prediction: 1 / 0))
+    with pytest.raises(ZeroDivisionError):
+        measure_predictions(Y, P, MeasureScale(0.001), [measure_named("smece")])
+
+
+def test_threshold_of_costs_is_exact():
+    # 1 / 7 with six digits is .142857, which is below the threshold
+    [value] = measure_predictions(
+        np.array([1]), np.array([0.142857]), MeasureScale(0.001), [cost_measure(read_costs("1:6"))]
+    ).values.values()
+    assert value == pytest.approx(6)

@@ -10,7 +10,8 @@ from scipy.special import expit, logit
 
 from probcal.metrics.checked_rows import checked
 from probcal.metrics.closed_forms import intercept_interval, slope_interval
-from probcal.watch.periods import period_names
+from probcal.metrics.recalibration import intercept_of, slope_of
+from probcal.watch.watch import period_names
 from tests.commands import probcal
 
 WORDS = ("--time", "when", "-p", "p", "-t", "y")
@@ -118,9 +119,10 @@ def test_intervals_of_intercept_and_slope_are_those_of_statsmodels(seed):
     y = (rng.random(300) < expit(0.4 + 0.7 * x)).astype(int)
     rows = checked(y, expit(x))
     line = sm.Logit(y, sm.add_constant(x)).fit(disp=0)
-    np.testing.assert_allclose(slope_interval(rows, 0.95), line.conf_int()[1], rtol=1e-6)
+    np.testing.assert_allclose(slope_interval(rows, slope_of(rows), 0.95), line.conf_int()[1], rtol=1e-6)
     shift = sm.GLM(y, np.ones((300, 1)), family=sm.families.Binomial(), offset=x).fit()
-    np.testing.assert_allclose(intercept_interval(rows, 0.95), shift.conf_int()[0], rtol=1e-6)
+    np.testing.assert_allclose(intercept_interval(rows, intercept_of(rows), 0.95), shift.conf_int()[0], rtol=1e-6)
     separated = checked([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9])
-    assert np.isnan(slope_interval(separated, 0.95)).all()
-    assert np.isnan(intercept_interval(checked([1, 1], [0.3, 0.4]), 0.95)).all()
+    assert np.isnan(slope_interval(separated, slope_of(separated), 0.95)).all()
+    one_class = checked([1, 1], [0.3, 0.4])
+    assert np.isnan(intercept_interval(one_class, intercept_of(one_class), 0.95)).all()

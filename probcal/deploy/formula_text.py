@@ -1,13 +1,21 @@
-"""A fitted map of two classes as a function of plain Python, which needs no package."""
+"""A fitted map of two classes as text: an SQL expression, or a function of plain Python.
+
+The SQL has only CASE, +, -, *, /, LN and EXP, which all databases have. The function needs no package.
+"""
 
 from __future__ import annotations
 
 import json
+import math
+import sys
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
+from sklearn.utils.validation import check_is_fitted
+
 from probcal._learner_output import LARGEST_SUM_ERROR
-from probcal.deploy.two_classes import formula_of
+from probcal.methods.calibrators._calibrator import Calibrator
 from probcal.methods.calibrators.formula import Formula, Pieces
 
 _HEAD = """\
@@ -36,6 +44,122 @@ def _polynomial(where, x, edges, origins, coefficients):
         total = total * (x - origins[place]) + coefficient
     return total
 '''
+
+
+def formula_of(calibrator: Any, n_columns: int | None = None) -> Formula:
+    """Return the probability of the second class as a formula of the columns of scores.
+
+    Raises NotFittedError, TypeError for what is no map of probcal, and ValueError for more than two classes or another
+    number of columns.
+    """
+    if not isinstance(calibrator, Calibrator):
+        raise TypeError(f"{type(calibrator).__name__} is no map of probcal, so it has no formula")
+    check_is_fitted(calibrator)
+    if len(calibrator.classes_) > 2:
+        raise ValueError(
+            f"the map has {len(calibrator.classes_)} classes, and formulas are for two; use to_json and `probcal apply`"
+        )
+    if n_columns is not None and n_columns != calibrator.n_features_in_:
+        raise ValueError(
+            f"the map was fitted on {calibrator.n_features_in_} column(s) of scores, not {n_columns}; name so many"
+        )
+    return calibrator._formula()
+
+
+def map_to_sql(calibrator: Any, columns: Sequence[str] = ("probability",)) -> str:
+    """Write a fitted map of two classes as one SQL expression.
+
+    Parameters
+    ----------
+    calibrator : calibrator
+        A fitted map, such as BetaCalibrator.
+    columns : sequence of str, default=("probability",)
+        Names of the columns of scores in the database, as many as the map was fitted on.
+
+    Returns
+    -------
+    str
+        The calibrated probability of the second class, in double precision. It is NULL where a score is NULL or no
+        score that the map takes, such as a probability of 1.2.
+
+    Raises
+    ------
+    NotFittedError
+        If the map is not fitted.
+    TypeError
+        If ``calibrator`` is no map of probcal.
+    ValueError
+        If there are more than two classes, or the number of columns is not that of the fit.
+
+    See Also
+    --------
+    map_to_python : Writes a function of plain Python.
+    map_to_onnx : Writes an ONNX graph.
+
+    Examples
+    --------
+    >>> from probcal import LogisticCalibrator
+    >>> from probcal.deploy import map_to_sql
+    >>> calibrator = LogisticCalibrator(clip=(0, 1)).fit([0.1, 0.4, 0.6, 0.9], [0, 0, 1, 1])
+    >>> map_to_sql(calibrator, ["p"])[:40]
+    'CASE WHEN "p" >= 0.0e0 AND "p" <= 1.0e0 '
+    """
+    formula = formula_of(calibrator, len(columns))
+    names = ['"' + name.replace('"', '""') + '"' for name in columns]
+    if calibrator.input == "probability":
+        # CASE without ELSE is NULL. It is written as a condition that holds, so that NULL and NaN fail it.
+        checks = [f"{name} >= 0.0e0 AND {name} <= 1.0e0" for name in names]
+        if len(names) == 2:
+            total, low, high = " + ".join(names), _sql_number(1 - LARGEST_SUM_ERROR), _sql_number(1 + LARGEST_SUM_ERROR)
+            checks.append(f"{total} >= {low} AND {total} <= {high}")
+    else:
+        largest = sys.float_info.max
+        checks = [f"{name} >= {_sql_number(-largest)} AND {name} <= {_sql_number(largest)}" for name in names]
+    return f"CASE WHEN {' AND '.join(checks)} THEN {_sql_text(formula, names)} END"
+
+
+def _sql_number(value: float) -> str:
+    # with an exponent it is a double everywhere. Databases read .1 as a decimal number, and 1 as a whole one.
+    text = repr(float(value))
+    text = text if "e" in text else f"{text}e0"
+    return f"({text})" if text.startswith("-") else text
+
+
+def _sql_text(one: Formula, names: Sequence[str]) -> str:
+    operands = [_sql_text(operand, names) for operand in one.operands]
+    match one.operation, one.value:
+        case "column", int(place):
+            return names[place]
+        case "number", float(value):
+            return _sql_number(value)
+        case "log", _:
+            return f"LN({operands[0]})"
+        case "exp", _:
+            return f"EXP({operands[0]})"
+        case "clip", (low, high):
+            bounds = [f" WHEN {operands[0]} < {_sql_number(low)} THEN {_sql_number(low)}"] if low > -math.inf else []
+            bounds += [f" WHEN {operands[0]} > {_sql_number(high)} THEN {_sql_number(high)}"] if high < math.inf else []
+            return f"CASE{''.join(bounds)} ELSE {operands[0]} END" if bounds else operands[0]
+        case "pieces", Pieces() as table:
+            return _sql_search(table, operands[0], operands[1], 0, len(table.edges))
+        case "-", _ if one.operands[0].value == 0:
+            return f"(-{operands[1]})"
+        case _:
+            return f"({operands[0]} {one.operation} {operands[1]})"
+
+
+def _sql_search(table: Pieces, where: str, of: str, start: int, stop: int) -> str:
+    """Return a binary search among the edges from ``start`` to ``stop``, as nested CASE, so that it is not deep."""
+    if start == stop:
+        distance = f"({of} - {_sql_number(table.origins[start])})"
+        *lower, text = [_sql_number(value) for value in table.coefficients[start]]
+        for constant in reversed(lower):
+            text = f"({text} * {distance} + {constant})"
+        return text
+    middle = (start + stop) // 2
+    low = _sql_search(table, where, of, start, middle)
+    high = _sql_search(table, where, of, middle + 1, stop)
+    return f"CASE WHEN {where} < {_sql_number(table.edges[middle])} THEN {low} ELSE {high} END"
 
 
 def map_to_python(calibrator: Any) -> str:

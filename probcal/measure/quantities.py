@@ -1,4 +1,4 @@
-"""Lines of the table on decisions: their threshold, their mean cost, and what deciding alike for every row costs.
+"""Lines of the table of a measurement: the metrics of the registry, and the costs of decisions if they are known.
 
 A row is decided positive if its probability is at least the threshold FP / (FP + FN). Costs are in the user's unit.
 """
@@ -6,24 +6,88 @@ A row is decided positive if its probability is at least the threshold FP / (FP 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
 
-from probcal.measure.quantity import Quantity
-from probcal.metrics.closed_forms import mean_interval
+from probcal.metrics.bootstrap import LEVEL, NO_INTERVAL, Quantity
+from probcal.metrics.closed_forms import auc_interval, brier_interval, log_loss_interval, mean_interval, share_interval
 from probcal.metrics.costs import Costs
 from probcal.metrics.drawn_rows import DrawnRows
 from probcal.metrics.metric import Metric, Prediction
+from probcal.metrics.registry import ASKED_METRICS, METRICS, metric_named
 
 Floats = npt.NDArray[np.float64]
 
+# Metrics that grow with the number of rows, so that groups cannot be compared.
+_SUMS = ("errors", "log10_loss")
+# The forms that one paper's tables have. Here they would repeat the log loss and the Brier score.
+_EXPERIMENT_METRICS = ("accuracy", "log_loss", "brier")
+# A p-value is not an estimate of anything. It holds for probabilities that the labels of these rows did not make.
+P_VALUES = ("c_emp_p",)
 # Two sums of the same costs in another order differ by less, as a share of the larger cost.
 _ROUNDING = 1e-12
 
 
-def cost_quantities(costs: Costs, level: float) -> list[Quantity]:
-    """Return the lines of the table that need costs. ``level`` is that of the intervals in closed form."""
+def quantities(two_classes: bool, costs: Costs | None = None) -> list[Quantity]:
+    """Return the lines of the table. Each metric of the registry is one, and needs no entry here.
+
+    ``costs`` of two classes add those on decisions.
+    """
+    base = metric_named("frequency")
+    lines = []
+    if two_classes:
+        lines += [
+            Quantity(
+                "base_rate", "base rate", lambda data: data.rows.mean(data.rows.y), base, DrawnRows.base_rate,
+                has_calibration=False, closed_form=lambda data: share_interval(data.rows, LEVEL),
+            ),
+            Quantity(
+                "mean_probability", "mean probability", lambda data: data.rows.mean(data.rows.p), base,
+                DrawnRows.mean_probability,
+                closed_form=lambda data: mean_interval(data.rows, data.rows.p, LEVEL),
+            ),
+        ]  # fmt: skip
+        lines += [] if costs is None else _cost_quantities(costs)
+    for name in (*METRICS, *ASKED_METRICS):
+        metric = metric_named(name)
+        has_value = metric.value is not None and not metric.of_the_truth and name not in (*_SUMS, *_EXPERIMENT_METRICS)
+        if has_value and metric.value and (two_classes or not metric.two_classes):
+            lines += _quantities_of(metric, metric.value)
+    return lines
+
+
+def _quantities_of(metric: Metric, value: Callable[[Prediction], float]) -> list[Quantity]:
+    if metric.name == "cxe":
+        return [
+            Quantity(
+                "log_loss_bits", "log loss (bits)", value, metric, DrawnRows.log_loss,
+                closed_form=lambda data: log_loss_interval(data.rows, LEVEL),
+            ),
+            Quantity(
+                "log_loss_nats", "log loss (nats)", lambda prediction: value(prediction) * math.log(2), metric,
+                lambda draws: draws.log_loss() * math.log(2),
+                closed_form=lambda data: log_loss_interval(data.rows, LEVEL, math.e),
+            ),
+        ]  # fmt: skip
+    if metric.name == "rms":
+        return [
+            Quantity(
+                "brier", "Brier score", lambda prediction: value(prediction) ** 2, metric, DrawnRows.squared_error,
+                closed_form=lambda data: brier_interval(data.rows, LEVEL),
+            )
+        ]  # fmt: skip
+    estimate = metric.name not in P_VALUES
+    closed_form = _auc_interval if metric.name == "auc" else None
+    return [Quantity(metric.name, metric.short, value, metric, metric.drawn, estimate, estimate, closed_form)]
+
+
+def _auc_interval(data: Prediction) -> tuple[float, float]:
+    return auc_interval(data.ranked[0], LEVEL) if len(data.ranked) == 1 else NO_INTERVAL
+
+
+def _cost_quantities(costs: Costs) -> list[Quantity]:
     false_positive, false_negative, threshold = costs.false_positive, costs.false_negative, costs.threshold
 
     def cost(name: str, short: str, about: str, most: float) -> Metric:
@@ -56,7 +120,7 @@ def cost_quantities(costs: Costs, level: float) -> list[Quantity]:
         Quantity(
             "cost", "cost", lambda data: _at_threshold(data, costs),
             cost("cost", "cost", "mean cost of a row, decided at the threshold", max(false_positive, false_negative)),
-            drawn_cost, closed_form=lambda data: mean_interval(data.rows, _cost_of_rows(data, costs), level),
+            drawn_cost, closed_form=lambda data: mean_interval(data.rows, _cost_of_rows(data, costs), LEVEL),
             is_small=True, cut=threshold,
         ),
         Quantity(

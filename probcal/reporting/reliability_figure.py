@@ -1,0 +1,45 @@
+"""Reliability diagram of some rows, for one or several predictions of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from probcal.plots.reliability import ReliabilityDisplay
+from probcal.reporting.drawing import COLOURS, titled_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Floats = npt.NDArray[np.float64]
+# Number of rows in all resamples of a diagram, which takes some seconds.
+_MOST_RESAMPLED_ROWS = 20_000_000
+
+
+def reliability_figure(
+    title: str, y: npt.NDArray[Any], stages: Mapping[str, Floats], weight: Floats | None, has_bands: bool = True,
+    scale: Literal["linear", "logit"] = "linear",
+) -> Figure:  # fmt: skip
+    """Return a diagram of the probabilities in ``stages`` by their names, (n_rows,) or (n_rows, n_classes).
+
+    ``y`` are class numbers, (n_rows,). With several classes it shows the likeliest class of each row.
+    """
+    figure = titled_figure(title, 4.2, 4.2)
+    axes = figure.add_subplot()
+    label = "Predicted probability"
+    for (name, p), color in zip(stages.items(), COLOURS, strict=False):
+        y_shown, p_shown = y, p if p.ndim == 1 else p[:, -1]
+        if p.ndim == 2 and p.shape[1] > 2:
+            top_class = p.argmax(axis=1)
+            y_shown, p_shown = (y == top_class).astype(np.int64), p[np.arange(len(y)), top_class]
+            label = "Predicted probability of the likeliest class"
+        ReliabilityDisplay.from_predictions(
+            y_shown, p_shown, sample_weight=weight, bands="confidence" if has_bands else None, name=name or None,
+            n_resamples=min(200, max(40, _MOST_RESAMPLED_ROWS // len(y))), ax=axes, color=color, scale=scale,
+        )  # fmt: skip
+    axes.set_xlabel(label)
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure
