@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from probcal.learners.c45.layout import ATTRIBUTE, BRANCH, COUNTS, CUT, EMPTY, FIRST_CHILD, N_CHILDREN, ROW, TOTAL
+from probcal.learners.c45.instances import ROW
+from probcal.learners.c45.tree import ATTRIBUTE, BRANCH, COUNTS, CUT, EMPTY, FIRST_CHILD, N_CHILDREN, TOTAL
 
 _ROW = (1 << ROW) - 1
 # Two numbers this close are equal.
