@@ -102,19 +102,23 @@ def learner_fast_path(estimator: Any) -> FastPath | None:
     if hasattr(estimator, "class_weight_shortcut"):
         declared: Callable[[], FastPath] | None = estimator.class_weight_shortcut
         return declared() if declared is not None else None
-    kind = type(estimator)  # not for a subclass, which may do something else
-    # a class of the same name in another package is another learner
-    if kind.__name__ in _HOMES and kind.__module__.startswith("sklearn."):
-        found: FastPath | None = import_module(_HOMES[kind.__name__]).make_fast_path(estimator)
-        return found
-    return None
+    home = _home(type(estimator))
+    made: FastPath | None = import_module(home).make_fast_path(estimator) if home else None
+    return made
 
 
 def modules_for(kind: type) -> list[str]:
     """Return the modules that may implement the fast path of class ``kind``, except for one that it declares itself."""
     if kind is Pipeline:
         return list(_HOMES.values())
-    return [_HOMES[kind.__name__]] if kind.__name__ in _HOMES and kind.__module__.startswith("sklearn.") else []
+    home = _home(kind)
+    return [home] if home else []
+
+
+def _home(kind: type) -> str | None:
+    """Return the module for a class of scikit-learn. A subclass, which may do something else, has none."""
+    # a class of the same name in another package is another learner
+    return _HOMES.get(kind.__name__) if kind.__module__.startswith("sklearn.") else None
 
 
 def pipeline_fast_path(estimator: Pipeline) -> PipelineFastPath | None:

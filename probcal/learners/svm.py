@@ -28,31 +28,10 @@ class HingeSVMShortcut:
     def fit(
         self, estimator: HingeSVM, X: Any, labels: np.ndarray, class_weights: np.ndarray, row_weights: np.ndarray | None
     ) -> list[HingeSVM | None]:
-        """Fit a HingeSVM for each pair of class weights.
+        """Return a fitted HingeSVM for each row of ``class_weights``, (k, 2), or None if its labels are not certain.
 
-        Parameters
-        ----------
-        estimator : HingeSVM
-            Learner whose ``C`` is used.
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Finite numbers.
-        labels : ndarray of shape (n_rows,)
-            Labels of two classes.
-        class_weights : ndarray of shape (k, 2)
-            Weights of the first and of the second class.
-        row_weights : ndarray of shape (n_rows,) or None
-            Weights of the rows, not negative. None means weight 1 for each row.
-
-        Returns
-        -------
-        list of HingeSVM or None, of length k
-            None stands for a classifier whose labels are not certain. ``margin_error_`` of the others is the largest
-            error of the margin of a training row.
-
-        Raises
-        ------
-        ValueError
-            As ``HingeSVM.fit``.
+        ``margin_error_`` of each is the largest error of the margin of a training row. Raises ValueError as
+        ``HingeSVM.fit``.
         """
         if self._path is None:
             self._template = clone(estimator)
@@ -67,41 +46,14 @@ class HingeSVMShortcut:
         return solved
 
     def rows(self, classifiers: list[HingeSVM], X: Any) -> Any:
-        """Check ``X`` as HingeSVM itself does for prediction, with its errors and warnings.
-
-        Parameters
-        ----------
-        classifiers : list of HingeSVM
-            Classifiers that ``fit`` returned.
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Rows with the columns of ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_columns)
-            The checked rows.
-        """
+        """Return ``X`` as HingeSVM itself checks it for prediction, with its errors and warnings."""
         return validate_data(classifiers[0], X, dtype=np.float64, reset=False)
 
     def margins(self, classifiers: list[HingeSVM], X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return the margins of all classifiers, and their possible errors.
-
-        Parameters
-        ----------
-        classifiers : list of HingeSVM, of length k
-            Classifiers that ``fit`` returned.
-        X : ndarray of shape (n_rows, n_columns)
-            Rows that ``rows`` has checked.
-
-        Returns
-        -------
-        margins : ndarray of shape (n_rows, k)
-            Margins. They are above 0 for the second class.
-        errors : ndarray of shape (k,)
-            Twice ``margin_error_``, because the learner's own fit may be off by the same error.
-        """
+        """Return the (n_rows, k) margins of ``rows``, above 0 for the second class, and their errors (k,)."""
         coefficients = np.concatenate([one.coef_ for one in classifiers])
         intercepts = np.concatenate([one.intercept_ for one in classifiers])
+        # twice, because the learner's own fit may be off by the same error
         return X @ coefficients.T + intercepts, np.array([2 * one.margin_error_ for one in classifiers])
 
 

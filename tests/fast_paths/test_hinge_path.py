@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.svm import SVC
 
 from probcal.fast_paths import hinge_path
-from probcal.fast_paths.hinge_exact import best_intercept
+from probcal.fast_paths.hinge_path import best_intercept
 from probcal.learners import HingeSVM
 from probcal.learners.svm import HingeSVMShortcut
 from tests.fast_paths.naive_loop import assert_no_vote_changes

@@ -122,7 +122,7 @@ def test_bad_rows_labels_and_weights_are_rejected():
 
 
 def test_a_minimum_that_is_not_reached_gives_a_warning(monkeypatch):
-    monkeypatch.setattr("probcal.fast_paths.hinge_solver._MAX_ROUNDS", 2)
+    monkeypatch.setattr("probcal.fast_paths.hinge_path._MAX_ROUNDS", 2)
     with pytest.warns(ConvergenceWarning, match="did not reach its minimum"):
         HingeSVM().fit(*overlapping())
 
