@@ -14,8 +14,7 @@ from probcal.config.columns import ExperimentColumn, Override, Resolution
 from probcal.config.entries import Component
 from probcal.config.experiment_file import MOST_SPLITS, ExperimentFile, card_reader
 from probcal.data.card import Card
-from probcal.data.card_split import Split
-from probcal.data.splits import repetitions_of
+from probcal.data.splits import Split, repetitions_of
 from probcal.errors import ProbcalError, did_you_mean
 from probcal.yaml_file import Place, YamlFile, texts
 from probcal.yaml_validation import Validation

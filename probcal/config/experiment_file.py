@@ -25,7 +25,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from probcal.components.plugins import declarations, refuse_rivals
 from probcal.data.card import Card, find_card, read_card
-from probcal.data.card_split import EXPERIMENT_KINDS, Split
+from probcal.data.splits import EXPERIMENT_KINDS, Split
 from probcal.errors import OF_A_PLUGIN, DataError, FileProblems, ProbcalError, unknown_name
 from probcal.learners.registry import LEARNERS, known_learners
 from probcal.methods.registry import METHODS

@@ -1,4 +1,4 @@
-"""The Dataset class, and the function that builds one from the rows of any source and checks it."""
+"""The Dataset class, and the functions that make one: from the rows of any source, or drawn by a generator."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.sparse import csr_matrix
 
 from probcal.data.card import FOR_TWO, Card
-from probcal.data.preparation import prepare_columns
+from probcal.data.sources.specifications import Preparation
 from probcal.data.splits import stream_seed
 from probcal.data.text_values import as_text, sort_labels
 from probcal.errors import DataError, RowError, did_you_mean
@@ -114,6 +114,19 @@ def assemble(card: Card, rows: pd.DataFrame) -> Dataset:
         dataset = _in_sorted_order(dataset)
     check(dataset)
     return dataset
+
+
+def generated(card: Card, seed: int) -> Dataset:
+    """Draw the data set of a ``card`` with a generator. Equal seeds give equal bits.
+
+    Raises ValueError when the card has no generator.
+    """
+    if card.generator is None:
+        raise ValueError(f"{card.name}: its card has no generator")
+    inputs, y, truth = card.generator.draw(np.random.default_rng(seed))
+    if isinstance(inputs, np.ndarray):
+        inputs = pd.DataFrame(inputs, columns=[name for name, kind in card.columns.items() if kind != "target"])
+    return Dataset(card, inputs, y, truth)
 
 
 def check(dataset: Dataset) -> None:
@@ -223,6 +236,56 @@ def _column(card: Card, name: str, kind: str, values: pd.Series) -> np.ndarray |
         )
     numbers[np.isin(numbers, [float(code) for code in card.missing_codes.get(name, [])])] = np.nan
     return np.append(numbers, np.nan)[codes]
+
+
+def prepare_columns(preparation: Preparation, X: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
+    """Return the prepared columns, and which rows they hold.
+
+    ``X`` (n_rows, n_columns) has float64 and categorical columns. The first result has the rows where the second,
+    (n_rows,) bool, is True. Levels are coded before rows are dropped, and scales come from the other rows. Nominal
+    columns are not scaled unless they are coded. The divisor of the standard deviation is n, and a constant column
+    becomes 0.
+    """
+    if preparation.nominal == "codes":
+        X = pd.DataFrame({name: _level_numbers(column) for name, column in X.items()})
+    is_complete = np.ones(len(X), dtype=bool)
+    if preparation.missing == "drop_rows":
+        is_complete = ~X.isna().to_numpy().any(axis=1)
+        X = X[is_complete].reset_index(drop=True)
+    numeric = [name for name, column in X.items() if not isinstance(column.dtype, pd.CategoricalDtype)]
+    # Sums then go row by row, so that they are the same on every machine.
+    numbers = np.ascontiguousarray(X[numeric].to_numpy(np.float64))
+    if preparation.missing == "column_mean":
+        numbers = _fill_means(numbers)
+    if preparation.scale == "all_rows":
+        numbers = _standardise(numbers)
+    prepared = dict(zip(numeric, numbers.T, strict=True))
+    return pd.DataFrame({name: prepared.get(name, column) for name, column in X.items()}), is_complete
+
+
+def _level_numbers(column: pd.Series) -> pd.Series:
+    """Return the number of each level as float64, with NaN for a missing value. A column of numbers stays as it is."""
+    if not isinstance(column.dtype, pd.CategoricalDtype):
+        return column
+    codes = column.cat.codes.to_numpy(np.float64)
+    return pd.Series(np.where(codes < 0, np.nan, codes))
+
+
+def _fill_means(numbers: np.ndarray) -> np.ndarray:
+    """Return (n_rows, n_columns) with the mean of a column in place of NaN, and 0 in a column without a value."""
+    missing = np.isnan(numbers)
+    counts = (~missing).sum(axis=0)
+    means = np.where(missing, 0.0, numbers).sum(axis=0) / np.maximum(counts, 1)
+    return np.where(missing, means, numbers)
+
+
+def _standardise(numbers: np.ndarray) -> np.ndarray:
+    """Return (n_rows, n_columns) with mean 0 and standard deviation 1. Missing values do not count and stay NaN."""
+    present = ~np.isnan(numbers)
+    n = np.maximum(present.sum(axis=0), 1)
+    centred = numbers - np.where(present, numbers, 0.0).sum(axis=0) / n
+    spread = np.sqrt(np.where(present, centred * centred, 0.0).sum(axis=0) / n)
+    return np.asarray(centred / np.where(spread == 0, 1.0, spread))
 
 
 def _in_order_of_split(card: Card, numbers: list[int], rows: pd.DataFrame) -> pd.DataFrame:

@@ -27,7 +27,6 @@ from probcal.data.sources.files import (
     set_folder,
 )
 from probcal.data.sources.formats import hash_files, largest_data
-from probcal.data.sources.generated import bundled_rows
 from probcal.errors import AmbiguousDataError, DataError, MissingDataError, RowError
 
 _CACHE, _FILES, _BUNDLED, _GENERATED = "cache", "original files", "bundled with scikit-learn", "generated"
@@ -184,7 +183,7 @@ def load(card: Card) -> Dataset:
     # Splits are seeded under another name, and the data are stored under the card's own.
     card = card.original
     if card.generator:
-        raise DataError(f"{card.name}: is drawn from a seed by probcal.data.sources.generated, and not loaded")
+        raise DataError(f"{card.name}: is drawn from a seed by probcal.data.dataset.generated, and not loaded")
     if card.values or card.bundled:
         return _load(card)
     fingerprint = _obtained_fingerprints.get((cache_folder(), card)) or _cached_fingerprint(card)
@@ -197,7 +196,7 @@ def load(card: Card) -> Dataset:
 def _load(card: Card) -> Dataset:
     """Return the data set as ``load`` does. Cards that are bound to different values are different keys."""
     if card.bundled:
-        bundled_dataset = assemble(card, bundled_rows(card))
+        bundled_dataset = assemble(card, card.bundled.rows(card.target))
         if card.values in (None, bundled_dataset.fingerprint()):
             return bundled_dataset
     elif (cached_dataset := read_cached(card, str(card.values))) is not None:

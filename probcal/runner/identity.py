@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from probcal.config.experiment import Component
     from probcal.data.card import Card
-    from probcal.data.card_split import Split
+    from probcal.data.splits import Split
     from probcal.runner.cell import Cell
     from probcal.store.cell_result import CellResult
 

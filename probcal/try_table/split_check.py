@@ -13,8 +13,8 @@ import pandas as pd
 
 from probcal._io import counted
 from probcal.config.entries import Component
-from probcal.data.card_split import Split
 from probcal.data.dataset import Dataset
+from probcal.data.splits import Split
 from probcal.errors import DataError
 from probcal.runner.nested_rows import calibration_cv, calibration_rows, calibration_seed, keys_of, split_rows
 from probcal.try_table.split_choice import SplitChoice

@@ -12,8 +12,7 @@ import pandas as pd
 import pyarrow as pa
 
 from probcal._io import counted
-from probcal.data.card_split import Kind
-from probcal.data.splits import stream_seed
+from probcal.data.splits import Kind, stream_seed
 from probcal.errors import DataError, ProbcalError
 from probcal.reading.text_column import text_of
 from probcal.try_table.column_types import TableColumn, as_categories

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from probcal.data.card_split import Split
-from probcal.data.splits import fold_rows, legacy_stratified_folds
+from probcal.data.splits import Split, fold_rows, legacy_stratified_folds
 from probcal.errors import DataError
 
 RANDOM = ("k_fold", "stratified_k_fold", "legacy_stratified_k_fold", "group_k_fold")
