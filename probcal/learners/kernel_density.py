@@ -91,18 +91,7 @@ class KernelDensity:
         return float(max((len(self._shares) - 1) / np.sqrt(self._total), 1 / 6))
 
     def reweighted(self, factor: float) -> KernelDensity:
-        """Return the density for weights that are multiplied by a factor. It shares the sums of the weights.
-
-        Parameters
-        ----------
-        factor : float
-            Factor above 0.
-
-        Returns
-        -------
-        KernelDensity
-            The density itself if the factor is 1 or it has no values, and otherwise another one.
-        """
+        """Return the density for weights that are multiplied by a ``factor`` above 0. It shares their sums."""
         # the kernel of an empty estimator stands for no row
         if factor == 1 or self._is_empty:
             return self
@@ -111,18 +100,7 @@ class KernelDensity:
         return made
 
     def mass(self, bins: np.ndarray) -> np.ndarray:
-        """Return the masses of bins.
-
-        Parameters
-        ----------
-        bins : ndarray of shape (n,)
-            Distinct numbers of bins.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Masses in [0, 1].
-        """
+        """Return the masses in [0, 1] of ``bins``, (n,) distinct numbers."""
         n_bins, edge = len(self._shares), np.ceil(_ZERO_DISTANCE * self._width) + 1
         places = np.clip(bins - self._first, -edge, n_bins - 1 + edge)
         stride = max(1, int(min(self._width, n_bins) / _NODES_PER_WIDTH))

@@ -188,23 +188,6 @@ class HingeSVM(LinearClassifierMixin, BaseEstimator):
         margins: np.ndarray = checked @ self.coef_[0] + self.intercept_[0]
         return margins
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict the label of each row.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Finite numbers, in the columns of ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Labels out of ``classes_``. A margin of 0 goes to the first class.
-        """
-        is_second = self.decision_function(X) > 0
-        labels: np.ndarray = self.classes_[is_second.astype(int)]
-        return labels
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False

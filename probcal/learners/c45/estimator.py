@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import ndtri
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from probcal._classes import class_labels
@@ -18,7 +18,7 @@ from probcal._validation import COUNT, CheckedParameters, Constraint, Rule, coun
 from probcal.distribution import install_line
 from probcal.errors import ProbcalError
 from probcal.learners.c45.instances import Instances, instances_of
-from probcal.learners.frame_columns import checked_frame
+from probcal.learners.frame_columns import FrameClassifier, checked_frame
 
 INSTALL = install_line("trees")
 
@@ -66,7 +66,7 @@ class SharedInstances:
         return np.column_stack(_in_threads(signs, classifiers)), 0.0
 
 
-class C45Classifier(CheckedParameters, ClassifierMixin, BaseEstimator):
+class C45Classifier(CheckedParameters, FrameClassifier):
     """Grow and prune the decision tree of Weka's J48, without Java.
 
     It takes frames with numeric and nominal columns, and arrays of numbers. Categories, text and truth values are
@@ -248,29 +248,6 @@ class C45Classifier(CheckedParameters, ClassifierMixin, BaseEstimator):
         """
         return self.probabilities(*self.coded(X))
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict the most probable label of each row.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Rows with the columns of ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Labels out of ``classes_``. The first class wins a tie, as in Weka.
-
-        Raises
-        ------
-        ValueError
-            If the columns differ from those of ``fit``, or hold infinite values.
-        """
-        # first, because it says so if the tree is not fitted
-        probabilities = self.predict_proba(X)
-        labels: np.ndarray = self.classes_[np.argmax(probabilities, axis=1)]
-        return labels
-
     def coded(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the levels and the numbers of rows.
 
@@ -328,11 +305,6 @@ class C45Classifier(CheckedParameters, ClassifierMixin, BaseEstimator):
         except CompilerMissing as error:
             return str(error)
         return None
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = True
-        return tags
 
 
 def _in_threads(call: Callable[..., Any], *arguments: Any) -> list[Any]:

@@ -6,12 +6,11 @@ import numbers
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from probcal._validation import label_array, row_weights
-from probcal.learners.frame_columns import checked_frame
+from probcal.learners.frame_columns import FrameClassifier, checked_frame
 from probcal.learners.weka import jvm
 from probcal.learners.weka.allowed import untrusted_options
 from probcal.learners.weka.bridge import Header, distributions, from_bytes, make, to_bytes
@@ -21,7 +20,7 @@ from probcal.learners.weka.jvm import WekaError, in_java, java_class, java_error
 _ROUNDING = 1e-9
 
 
-class WekaClassifier(ClassifierMixin, BaseEstimator):
+class WekaClassifier(FrameClassifier):
     """Fit and predict with a classifier of Weka: ``WekaClassifier("trees.J48", options="-C 0.25 -M 2")``.
 
     It takes frames and arrays. Numbers are numeric for Weka. Categories, text and truth values are nominal. NaN and
@@ -180,30 +179,6 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
         within = np.clip(found, 0, 1)
         return np.where(np.abs(found - within) < _ROUNDING, within, found)
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict the most probable label of each row.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Rows with the columns of ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Labels out of ``classes_``. The first class wins a tie, as in Weka.
-
-        Raises
-        ------
-        WekaError
-            If Weka cannot predict the rows. It is a ValueError.
-        ValueError
-            If the columns differ from those of ``fit``, or hold infinite values.
-        """
-        probabilities = self.predict_proba(X)
-        labels: np.ndarray = self.classes_[np.argmax(probabilities, axis=1)]
-        return labels
-
     @staticmethod
     def unmet_requirement() -> str | None:
         """Return what Weka needs and this environment lacks. It starts no Java.
@@ -241,11 +216,6 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
         if "java_" in state and not isinstance(state["java_"], bytes):
             state["java_"] = to_bytes(state["java_"])
         return state
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = True
-        return tags
 
     def _call_text(self) -> str:
         return f"Weka's {self.classifier} {self.options}".rstrip()
