@@ -77,13 +77,20 @@ class Scale:
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """Hold where a search is. ``w``: (d,), b the last. ``a``: (n_rows,) multipliers."""
+    """Hold where a search is, or where it ended."""
 
     w: np.ndarray
+    """(d,), b the last."""
     a: np.ndarray
+    """(n_rows,) multipliers."""
     n_steps: int = 0
+    """Newton steps."""
     residual: float = np.inf
+    """The largest error of the margin of a row whose multiplier lies strictly inside its range."""
     converged: bool = False
+    """Whether that is small enough."""
+    margin_error: float | None = None
+    """The largest error of the margin of a training row, or None if the multipliers do not prove the minimum."""
 
 
 class Hinge:
@@ -208,22 +215,6 @@ _MAX_JUMPS = 30
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
-    """Hold a solution.
-
-    ``w``: (d,), b the last. ``n_steps``: Newton steps. ``residual``: the largest error of the margin of a row whose
-    multiplier lies strictly inside its range. ``converged``: whether that is small enough. ``margin_error``: the
-    largest error of the margin of a training row, or None if the multipliers do not prove the minimum.
-    """
-
-    w: np.ndarray
-    n_steps: int
-    residual: float
-    converged: bool
-    margin_error: float | None
-
-
-@dataclass(frozen=True, eq=False)
 class _Solved:
     """Hold what the next starts need: few numbers for each solution, as most multipliers are 0 or their limit."""
 
@@ -259,7 +250,7 @@ class HingePath:
         self._size = max(int(_SHARE * n_rows), _PER_COLUMN * d)
         self._solved: list[_Solved] = []
 
-    def solve(self, costs: np.ndarray) -> Solution:
+    def solve(self, costs: np.ndarray) -> Point:
         """Return the solution for the costs of the two classes, (2,) above 0. If b is free, it lies halfway."""
         limits = np.repeat(costs.astype(np.float64), [self._n_first, len(self._rows) - self._n_first])
         limits = limits if self._weights is None else limits * self._weights
@@ -271,15 +262,12 @@ class HingePath:
             cold = Hinge(self._rows, limits, scale, zero).minimise(Point(zero, limits), _COLD)
             point = replace(cold, n_steps=cold.n_steps + point.n_steps)
         if point.converged:
-            self._keep(ratio, point, limits)
+            shares = point.a / limits
+            inside = np.flatnonzero((shares > 0) & (shares < 1))
+            solved = _Solved(ratio, point.w, np.packbits(shares >= 1), inside.astype(np.int32), shares[inside])
+            insort(self._solved, solved, key=lambda one: one.ratio)
         w, margin_error = exact_solution(self._rows, limits, point, scale)
-        return Solution(w, point.n_steps, point.residual, point.converged, margin_error)
-
-    def _keep(self, ratio: float, point: Point, limits: np.ndarray) -> None:
-        shares = point.a / limits
-        inside = np.flatnonzero((shares > 0) & (shares < 1))
-        solved = _Solved(ratio, point.w, np.packbits(shares >= 1), inside.astype(np.int32), shares[inside])
-        insort(self._solved, solved, key=lambda one: one.ratio)
+        return replace(point, w=w, margin_error=margin_error)
 
     def _start(self, ratio: float, limits: np.ndarray) -> tuple[Point, np.ndarray]:
         """Return a point between the nearest solutions, and the rows whose side they do not predict, (n_rows,) bool."""

@@ -284,14 +284,8 @@ _NUMBERS = ("tol", "max_iter", "C", "intercept_scaling")
 
 def make_fast_path(estimator: LinearSVC) -> LinearSVCFastPath | None:
     """Return a fast path for one problem of ``estimator``, or None if its labels could differ."""
-    return LinearSVCFastPath() if usable(estimator) else None
-
-
-def usable(estimator: Any) -> bool:
-    """Return whether ``LinearSVCFastPath`` predicts the same labels as a fitted ``estimator``."""
-    return (
-        type(estimator) is LinearSVC
-        and estimator.penalty == "l2"
+    usable = (
+        estimator.penalty == "l2"
         and estimator.loss == "squared_hinge"
         and (estimator.dual is False or estimator.dual == "auto")
         and estimator.multi_class == "ovr"
@@ -303,6 +297,7 @@ def usable(estimator: Any) -> bool:
         and 0 < estimator.C < np.inf
         and (not estimator.fit_intercept or 0 < estimator.intercept_scaling < np.inf)
     )
+    return LinearSVCFastPath() if usable else None
 
 
 class LinearSVCFastPath:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from probcal._classes import two_classes
 from probcal._validation import row_weights
 from probcal.fast_paths.fast_path import signed_rows
-from probcal.fast_paths.hinge_path import HingePath, Solution
+from probcal.fast_paths.hinge_path import HingePath, Point
 
 
 class HingeSVMShortcut:
@@ -165,7 +165,7 @@ class HingeSVM(LinearClassifierMixin, BaseEstimator):
                 raise ValueError(f"sample_weight is zero for all rows of class {name}, so y holds one class only")
         return HingePath(signed_rows(checked, second, weights, 1.0))
 
-    def _take(self, solution: Solution) -> HingeSVM:
+    def _take(self, solution: Point) -> HingeSVM:
         self.coef_, self.intercept_ = solution.w[None, :-1].copy(), solution.w[-1:].copy()
         self.n_iter_ = solution.n_steps
         return self
