@@ -239,10 +239,13 @@ def prepare_columns(preparation: Preparation, X: pd.DataFrame) -> tuple[pd.DataF
     ``X`` (n_rows, n_columns) has float64 and categorical columns. The first result has the rows where the second,
     (n_rows,) bool, is True. Levels are coded before rows are dropped, and scales come from the other rows. Nominal
     columns are not scaled unless they are coded. The divisor of the standard deviation is n, and a constant column
-    becomes 0.
+    becomes 0. So does a column without a value that is filled with its mean.
     """
     if preparation.nominal == "codes":
-        X = pd.DataFrame({name: _level_numbers(column) for name, column in X.items()})
+        X = X.copy(deep=False)
+        for name in X.columns[[isinstance(kind, pd.CategoricalDtype) for kind in X.dtypes]]:
+            codes = X[name].cat.codes.to_numpy(np.float64)
+            X[name] = np.where(codes < 0, np.nan, codes)
     is_complete = np.ones(len(X), dtype=bool)
     if preparation.missing == "drop_rows":
         is_complete = ~X.isna().to_numpy().any(axis=1)
@@ -250,37 +253,18 @@ def prepare_columns(preparation: Preparation, X: pd.DataFrame) -> tuple[pd.DataF
     numeric = [name for name, column in X.items() if not isinstance(column.dtype, pd.CategoricalDtype)]
     # Sums then go row by row, so that they are the same on every machine.
     numbers = np.ascontiguousarray(X[numeric].to_numpy(np.float64))
+    present = ~np.isnan(numbers)
+    counts = np.maximum(present.sum(axis=0), 1)
     if preparation.missing == "column_mean":
-        numbers = _fill_means(numbers)
+        numbers = np.where(present, numbers, np.where(present, numbers, 0.0).sum(axis=0) / counts)
+        present, counts = np.ones_like(present), np.maximum(len(numbers), 1)
     if preparation.scale == "all_rows":
-        numbers = _standardise(numbers)
+        # Values that are still missing do not count, and stay missing.
+        centred = numbers - np.where(present, numbers, 0.0).sum(axis=0) / counts
+        spread = np.sqrt(np.where(present, centred * centred, 0.0).sum(axis=0) / counts)
+        numbers = centred / np.where(spread == 0, 1.0, spread)
     prepared = dict(zip(numeric, numbers.T, strict=True))
     return pd.DataFrame({name: prepared.get(name, column) for name, column in X.items()}), is_complete
-
-
-def _level_numbers(column: pd.Series) -> pd.Series:
-    """Return the number of each level as float64, with NaN for a missing value. A column of numbers stays as it is."""
-    if not isinstance(column.dtype, pd.CategoricalDtype):
-        return column
-    codes = column.cat.codes.to_numpy(np.float64)
-    return pd.Series(np.where(codes < 0, np.nan, codes))
-
-
-def _fill_means(numbers: np.ndarray) -> np.ndarray:
-    """Return (n_rows, n_columns) with the mean of a column in place of NaN, and 0 in a column without a value."""
-    missing = np.isnan(numbers)
-    counts = (~missing).sum(axis=0)
-    means = np.where(missing, 0.0, numbers).sum(axis=0) / np.maximum(counts, 1)
-    return np.where(missing, means, numbers)
-
-
-def _standardise(numbers: np.ndarray) -> np.ndarray:
-    """Return (n_rows, n_columns) with mean 0 and standard deviation 1. Missing values do not count and stay NaN."""
-    present = ~np.isnan(numbers)
-    n = np.maximum(present.sum(axis=0), 1)
-    centred = numbers - np.where(present, numbers, 0.0).sum(axis=0) / n
-    spread = np.sqrt(np.where(present, centred * centred, 0.0).sum(axis=0) / n)
-    return np.asarray(centred / np.where(spread == 0, 1.0, spread))
 
 
 def _in_sorted_order(dataset: Dataset) -> Dataset:

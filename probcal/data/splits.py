@@ -280,9 +280,13 @@ def fold_rows(split: Split, name: str, X: pd.DataFrame, labels: np.ndarray, numb
     folds = split.folds or 1
     repetition, fold = divmod(number, folds)
     if split.kind == "time_ordered":
-        return _in_time(split, name, X, fold)
+        n_rows, n_test = len(X), split.n_test_in_time(len(X))
+        order = np.arange(n_rows) if split.order is None else np.argsort(_numbers(X, split.order, name), kind="stable")
+        start = n_rows - (folds - fold) * n_test
+        return order[:start], order[start : start + n_test]
     if split.kind == "legacy_stratified_k_fold":
-        return _of_fold(legacy_stratified_folds(labels, folds, repetition), fold)
+        fold_of_row = draw_legacy_folds(labels, folds, np.random.RandomState(repetition))
+        return np.flatnonzero(fold_of_row != fold), np.flatnonzero(fold_of_row == fold)
     groups = None
     splitters: Any = {"k_fold": KFold, "stratified_k_fold": StratifiedKFold, "group_k_fold": StratifiedGroupKFold}
     if split.group is not None:
@@ -301,18 +305,14 @@ def fold_rows(split: Split, name: str, X: pd.DataFrame, labels: np.ndarray, numb
     return train, test
 
 
-def legacy_stratified_folds(labels: np.ndarray, folds: int, seed: int) -> np.ndarray:
+def draw_legacy_folds(labels: np.ndarray, folds: int, random: np.random.RandomState) -> np.ndarray:
     """Return the fold of each row, (n_rows,), as ``StratifiedKFold`` of scikit-learn before 0.20 drew it.
 
-    That is ``sklearn.cross_validation.StratifiedKFold(labels, folds, shuffle=True)`` after ``numpy.random.seed(seed)``:
-    for each class in order, one shuffle of 0, ..., max(count, folds) - 1 is cut into ``folds`` blocks. Block f holds
-    the places of fold f among the rows of the class. The present class of the same name draws other folds.
+    That is ``sklearn.cross_validation.StratifiedKFold(labels, folds, shuffle=True)`` after ``numpy.random.seed(seed)``,
+    where ``random`` is ``RandomState(seed)``, whose stream goes on afterwards. For each class in order, one shuffle of
+    0, ..., max(count, folds) - 1 is cut into ``folds`` blocks. Block f holds the places of fold f among the rows of the
+    class. The present class of the same name draws other folds.
     """
-    return draw_legacy_folds(labels, folds, np.random.RandomState(seed))
-
-
-def draw_legacy_folds(labels: np.ndarray, folds: int, random: np.random.RandomState) -> np.ndarray:
-    """Return what ``legacy_stratified_folds`` returns, drawn from ``random``, whose stream goes on afterwards."""
     fold_of_row = np.zeros(len(labels), dtype=int)
     for label in np.unique(labels):
         rows = np.flatnonzero(labels == label)
@@ -321,17 +321,6 @@ def draw_legacy_folds(labels: np.ndarray, folds: int, random: np.random.RandomSt
         for fold, block in enumerate(np.array_split(order, folds)):
             fold_of_row[rows[block[block < len(rows)]]] = fold
     return fold_of_row
-
-
-def _of_fold(folds: np.ndarray, fold: int) -> Rows:
-    return np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-
-
-def _in_time(split: Split, name: str, X: pd.DataFrame, part: int) -> Rows:
-    n_rows, n_test = len(X), split.n_test_in_time(len(X))
-    order = np.arange(n_rows) if split.order is None else np.argsort(_numbers(X, split.order, name), kind="stable")
-    start = n_rows - ((split.folds or 1) - part) * n_test
-    return order[:start], order[start : start + n_test]
 
 
 def _numbers(X: pd.DataFrame, column: str, name: str) -> np.ndarray:

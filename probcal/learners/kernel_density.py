@@ -164,19 +164,15 @@ class KernelDensity:
     def _summed_mass(self, places: np.ndarray) -> np.ndarray:
         reach = np.sqrt((self._gaps_to_centres(places) / self._width) ** 2 + self._reach) * self._width + 1
         first = np.searchsorted(self._centres, places - reach)
-        last = np.searchsorted(self._centres, places + reach, side="right")
+        counts = np.searchsorted(self._centres, places + reach, side="right") - first
         mass = np.empty(len(places))
-        for start, stop in _chunks(last - first):
-            mass[start:stop] = self._sum(places[start:stop], first[start:stop], last[start:stop])
+        for start, stop in _chunks(counts):
+            # the kernels in reach of each place, as one ragged array
+            n, starts = counts[start:stop], np.cumsum(counts[start:stop]) - counts[start:stop]
+            centres = self._centres[np.arange(n.sum()) - np.repeat(starts - first[start:stop], n)]
+            kernels = self._kernel(np.abs(centres - np.repeat(places[start:stop], n))) * self._shares[centres]
+            mass[start:stop] = np.add.reduceat(kernels, starts)
         return mass
-
-    def _sum(self, places: np.ndarray, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-        """Sum the kernels ``first`` to ``last`` of each place as one ragged array."""
-        counts = last - first
-        starts = np.cumsum(counts) - counts
-        centres = self._centres[np.arange(counts.sum()) - np.repeat(starts - first, counts)]
-        mass = self._kernel(np.abs(centres - np.repeat(places, counts))) * self._shares[centres]
-        return np.add.reduceat(mass, starts)
 
 
 def _interpolation(stride: int) -> np.ndarray:
