@@ -196,16 +196,13 @@ def check_splits(file: YamlFile, faulty_places: list[Place], card_of: Callable[[
             card = card_of(name)
         except ProbcalError:
             continue  # reported at the data set's own line
-        if experiment_split and (fault := _misfit(experiment_split, card)):
+        fault = experiment_split.fault(card.columns, card.expect.rows) if experiment_split else None
+        if experiment_split and card.generator:
+            fault = "its rows are drawn anew in every repetition"
+        if fault:
             file.report(("datasets", index), f"{card.name}: the split of the experiment does not fit: {fault}")
         n_splits = max(n_splits, (experiment_split or card.split).n_splits(repeats, repeat_fixed))
     if n_splits > MOST_SPLITS:
         file.report(
             ("repeats",), f"repeats: {repeats} repetitions have {n_splits:,} splits, at most {MOST_SPLITS:,} can be run"
         )
-
-
-def _misfit(split: Split, card: Card) -> str | None:
-    if card.generator:
-        return "its rows are drawn anew in every repetition"
-    return split.fault(card.columns, card.expect.rows)

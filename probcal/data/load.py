@@ -230,8 +230,11 @@ def _find(card: Card, folder: Path | None) -> LocatedDataset:
     if locations:
         return next(iter(locations.values()))
     if card.openml is None:
+        advice = "or name another folder" if card.own_folder else "name DATA_DIR"
+        hint = "" if folder else f"; {advice} with --data-dir or PROBCAL_DATA_DIR"
         reason = f" OpenML: {card.no_openml}" if card.no_openml else ""
-        raise MissingDataError(f"{card.name}: has no data files here. {_missing_files_advice(card, folder)}{reason}")
+        names = ", ".join(missing_files(card, folder))
+        raise MissingDataError(f"{card.name}: has no data files here. Put these files in place: {names}{hint}.{reason}")
     return LocatedDataset(f"OpenML {card.openml.id}", card.expect.fingerprint)
 
 
@@ -266,13 +269,6 @@ def _cached_fingerprint(card: Card) -> str | None:
         location = _find(card, data_folder())
         return location.fingerprint if location.source == _CACHE else None
     return None
-
-
-def _missing_files_advice(card: Card, folder: Path | None) -> str:
-    names = ", ".join(map(str, missing_files(card, folder)))
-    advice = "or name another folder" if card.own_folder else "name DATA_DIR"
-    hint = "" if folder else f"; {advice} with --data-dir or PROBCAL_DATA_DIR"
-    return f"Put these files in place: {names}{hint}."
 
 
 def _read_files(card: Card, folder: Path | None) -> tuple[Dataset, Note]:

@@ -83,11 +83,12 @@ def stack_frames(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Return frames of the same columns, one below the other. ``pd.concat`` would lose the categories."""
     if len(frames) == 1:
         return frames[0]
-    return pd.DataFrame({name: _stack_columns([frame[name] for frame in frames]) for name in frames[0]})
-
-
-def _stack_columns(parts: list[pd.Series]) -> pd.Series:
-    if all(isinstance(part.dtype, pd.CategoricalDtype) for part in parts):
-        joined = union_categoricals(parts)
-        return _categorical(joined.codes, list(joined.categories))
-    return pd.concat(parts, ignore_index=True)
+    stacked = {}
+    for name in frames[0]:
+        parts = [frame[name] for frame in frames]
+        if all(isinstance(part.dtype, pd.CategoricalDtype) for part in parts):
+            joined = union_categoricals(parts)
+            stacked[name] = _categorical(joined.codes, list(joined.categories))
+        else:
+            stacked[name] = pd.concat(parts, ignore_index=True)
+    return pd.DataFrame(stacked)

@@ -244,7 +244,11 @@ class PrefitClassifier(CheckedParameters, ClassifierMixin, BaseEstimator):
         Raises ValueError for another shape, and for missing and infinite values.
         """
         self.check_parameters()
-        given = number_array(self._raw(X), "what the model gives")
+        if _is_booster(self.model, "xgboost"):
+            raw = self._from_xgboost(X)
+        else:
+            raw = self._from_lightgbm(X) if _is_booster(self.model, "lightgbm") else self.model(X)
+        given = number_array(raw, "what the model gives")
         columns = given[:, None] if given.ndim == 1 else given
         n_rows, n_classes = count_rows(X), len(self.classes_)
         if columns.shape not in {(n_rows, n_classes), (n_rows, 1 if n_classes == 2 else n_classes)}:
@@ -257,13 +261,6 @@ class PrefitClassifier(CheckedParameters, ClassifierMixin, BaseEstimator):
             row = np.flatnonzero(~np.isfinite(columns).all(axis=1))[0]
             raise ValueError(f"the model gives a missing or infinite value for row {row} (counted from 0)")
         return columns
-
-    def _raw(self, X: Any) -> Any:
-        if _is_booster(self.model, "xgboost"):
-            return self._from_xgboost(X)
-        if _is_booster(self.model, "lightgbm"):
-            return self._from_lightgbm(X)
-        return self.model(X)
 
     def _from_xgboost(self, X: Any) -> np.ndarray:
         booster, is_score = self.model, self.output == "score"

@@ -41,6 +41,8 @@ class Header:
         Missing values, and levels that are not in this header, are missing in Weka. Raises ValueError for infinite
         values.
         """
+        import jpype
+
         values = np.empty((len(X), len(self.names) + 1))
         values[:, -1] = np.nan if codes is None else codes
         for place, ((name, column), levels) in enumerate(zip(X.items(), self.levels, strict=True)):
@@ -53,7 +55,7 @@ class Header:
         rows.setClassIndex(len(self.names))
         weights = np.ones(len(values)) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
         if len(values):
-            row_adder().invokeWithArguments([rows, _java_array(values), _java_array(weights)])
+            row_adder().invokeWithArguments([rows, jpype.JArray.of(values), jpype.JArray.of(weights)])
         return rows
 
     def _attributes(self) -> Any:
@@ -74,12 +76,6 @@ def _texts(labels: list[Any]) -> list[Any]:
     if len(set(texts)) < len(texts):
         texts = [f"{text} ({place})" for place, text in enumerate(texts, 1)]
     return [jpype.JString(text) for text in texts]
-
-
-def _java_array(values: np.ndarray) -> Any:
-    import jpype
-
-    return jpype.JArray.of(values)
 
 
 def make(name: str, options: str) -> Any:

@@ -136,7 +136,10 @@ class WekaClassifier(FrameClassifier):
         self.classes_, codes = np.unique(labels, return_inverse=True)
         with in_java():
             java = make(self.classifier, self.options)
-            self._seed(java)
+            seed = self.random_state
+            if seed is not None and _is_a(java, "weka.core.Randomizable"):
+                # Java's int has 32 bits, one of them for the sign
+                java.setSeed(int(seed.randint(2**31 - 1)) if isinstance(seed, np.random.RandomState) else int(seed))
             weights = row_weights(sample_weight, len(codes))
             if weights is not None and not _is_a(java, "weka.core.WeightedInstancesHandler"):
                 raise WekaError(
@@ -219,13 +222,6 @@ class WekaClassifier(FrameClassifier):
 
     def _call_text(self) -> str:
         return f"Weka's {self.classifier} {self.options}".rstrip()
-
-    def _seed(self, java: Any) -> None:
-        seed = self.random_state
-        if seed is None or not _is_a(java, "weka.core.Randomizable"):
-            return
-        # Java's int has 32 bits, one of them for the sign
-        java.setSeed(int(seed.randint(2**31 - 1)) if isinstance(seed, np.random.RandomState) else int(seed))
 
 
 def _is_a(java: Any, interface: str) -> bool:
