@@ -95,6 +95,7 @@ class Resolution:
         """(learner, method) -> parameters that ``combinations`` gives this pair."""
         self.columns: list[ExperimentColumn] = []
         self.overrides: list[Override] = []
+        # in this order, because exceptions name pairs of the combinations
         self._read_combinations()
         self._read_exceptions()
         self._check_method_metrics()
@@ -131,6 +132,7 @@ class Resolution:
             yield from ((method, {}, None) for names in families.values() for method in names)
             return
         items = self._combinations[key]
+        # a variant that is listed itself has its own parameters, which those of the whole entry must not replace
         explicit_names = {method for item in items for method in item}
         for index, item in enumerate(items):
             for name, params in item.items():
@@ -281,7 +283,7 @@ class Resolution:
         for _, dataset in entry.named_datasets:
             for learner, method in columns:
                 cell_settings = [(dataset, learner, method, setting) for setting in settings]
-                skip = (dataset, learner, method, "skip")
+                skip = (dataset, learner, method, "skip")  # a skipped cell has no settings, so it conflicts with all
                 if conflicts := [key for key in (*cell_settings, skip) if indices.get(key, index) != index]:
                     line = self._file.line(("exceptions", indices[conflicts[0]]))
                     cell = f"{dataset} with {learner} and {method}"

@@ -128,6 +128,7 @@ class Section:
                 self.reported_names.append(name)
                 hint = f"; any other by its import path, such as {self._kind.example}"
                 raise ProbcalError(unknown_name(word, type_name, self._kind.names.known(), hint) + OF_A_PLUGIN)
+            # any other class is named by its import path
             builtin = builtin or Builtin(type_name, about="", label=name)
             component = trusted_class(builtin.path)
             if misfit := self._kind.fault(component):
@@ -135,6 +136,7 @@ class Section:
         except ProbcalError as error:
             self._file.report((*place, "type"), str(error))
             return
+        # a fault of the entry counts for all variants, and is reported only here
         has_faults = self._report_faults(component, entry.params, (*place, "params"))
         for variant, params in (entry.variants or {"": {}}).items():
             variant_component = _component(name, variant, builtin, entry, {**entry.params, **params})

@@ -68,6 +68,7 @@ class Experiment:
     def with_overrides(self, card: Card, column: ExperimentColumn) -> tuple[Card, ExperimentColumn] | None:
         """Return the card and column of these cells with exceptions applied, or None where they are skipped."""
         learner, method, dataset = column.learner, column.method, card.name
+        # all that apply, one after the other: two of them never set the same thing
         for override in self.overrides:
             if not override.applies_to(dataset, learner.name, method.name):
                 continue

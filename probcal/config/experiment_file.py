@@ -128,6 +128,7 @@ def _dataset_faults(names: list[str], info: ValidationInfo) -> Faults:
         if first_name != name:
             yield (index,), f'"{name}" and "{first_name}" are both called "{card_name(name)}"; rename one'
         yield from (((index,), fault) for _, fault in _card_faults(name, info))
+    # by the text of the file: two names of one card are reported above
     yield from _duplicate_faults("data set", names)
 
 

@@ -183,6 +183,7 @@ def a_different_number_of_columns_is_rejected(subject: Subject) -> None:
     """Check that one column less or more than in ``fit`` raises a ValueError."""
     data = sample()
     model = subject.fitted_copy(data)
+    # both, because code that takes the first columns only accepts more of them
     for word, X in (("fewer", data.X_test[:, :-1]), ("more", np.column_stack([data.X_test, data.X_test[:, 0]]))):
         _check_raises(
             partial(predictions_of, model, X),
@@ -272,6 +273,7 @@ def _contradictory_sample() -> Sample:
 def a_heavier_class_gets_higher_probabilities(subject: Subject) -> None:
     """Check that a class of fifty times the weight gets higher probabilities on average, or is predicted more often."""
     subject.require_weights()
+    # a learner that separates the classes would predict the same whatever they weigh
     data = _contradictory_sample()
     plain_mean = subject.predictions(data)[:, -1].mean()
     weighted_mean = subject.predictions(data, np.where(data.y == 1, _LARGE_WEIGHT, 1.0))[:, -1].mean()

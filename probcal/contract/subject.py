@@ -55,6 +55,7 @@ def seeded_copy(estimator: Any, seed: int) -> Any:
     copy, random = clone(estimator), np.random.default_rng(seed)
     params = copy.get_params(deep=True)
     new_params: dict[str, Any] = {}
+    # sorted, so that the seeds do not depend on the order in which a class names its parameters
     for name, value in sorted(params.items()):
         prefix, _, key = name.rpartition("__")
         seed_name = f"{prefix}__random_state" if prefix else "random_state"

@@ -121,6 +121,8 @@ class Card(_CardPart):
     _values: str | None = PrivateAttr(None)
     _original: Card | None = PrivateAttr(None)
 
+    # Pydantic checks the fields in their order. So a check may look at the fields above its own, which are not there
+    # if they are wrong themselves. Checks of single fields report all faults of a card at once.
     @field_validator("positive")
     @classmethod
     def _check_positive(cls, positive: list[str], info: ValidationInfo) -> list[str]:
@@ -161,6 +163,7 @@ class Card(_CardPart):
             raise ValueError(
                 f"expect: {split.file} has {n_rows} training and test rows, the card expects {expect.rows}"
             )
+        # faults of the split that need the number of rows, which stands below it
         columns = info.data.get("columns")
         if split is not None and columns is not None and (fault := split.fault(columns, expect.rows)):
             raise ValueError(f"split: {fault}")

@@ -252,6 +252,7 @@ def split_rows(card: SplitCard, n_rows: int, repetition: int, seed: int) -> Rows
     rows first (see ``assemble``) and not the rows that are in neither part. A holdout shuffles them first (Langford &
     Zadrozny 2005, section 5: 66 % of the rows train, the others test).
     """
+    # The seed holds the name of the data set, so that two data sets of one size are not shuffled alike.
     size = card.split.n_train(n_rows)
     if card.split.kind == "holdout":
         rows = np.random.default_rng(stream_seed(seed, "split", card.name, repetition)).permutation(n_rows)

@@ -185,7 +185,7 @@ class PrefitClassifier(CheckedParameters, ClassifierMixin, BaseEstimator):
                 f"the model gives values from {p.min():.4g} to {p.max():.4g}, and probabilities are from 0 to 1; use "
                 "output='score' for log-odds and other scores"
             )
-        if p.shape[1] == 1:
+        if p.shape[1] == 1:  # most libraries give only the second of two classes
             return np.column_stack([1 - p, p])
         if len(wrong := np.flatnonzero(np.abs(p.sum(axis=1) - 1) > LARGEST_SUM_ERROR)):
             raise ValueError(
@@ -269,6 +269,7 @@ class PrefitClassifier(CheckedParameters, ClassifierMixin, BaseEstimator):
         best = booster.attr("best_iteration")
         trees = (0, 0) if best is None else (0, int(best) + 1)
         given = np.asarray(booster.predict(rows, output_margin=is_score, iteration_range=trees))
+        # such objectives look like probabilities of 0 and 1, and only the configuration tells them apart
         may_be_labels = not is_score and (given == np.floor(given)).all()
         if may_be_labels and any(f'"{name}"' in booster.save_config() for name in _LABELS_ONLY):
             raise ValueError(

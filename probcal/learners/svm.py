@@ -33,13 +33,15 @@ class HingeSVMShortcut:
         ``margin_error_`` of each is the largest error of the margin of a training row. Raises ValueError as
         ``HingeSVM.fit``.
         """
-        if self._path is None:
+        if self._path is None:  # one path for all calls, because later solutions start from earlier ones
             self._template = clone(estimator)
             self._path = self._template._path(X, labels, row_weights)
         solved: list[HingeSVM | None] = [None] * len(class_weights)
+        # a class of weight 0 or infinity has no minimum here: the learner itself says so
         for place in np.flatnonzero(np.all((class_weights > 0) & np.isfinite(class_weights), axis=1)).tolist():
             solution = self._path.solve(estimator.C * class_weights[place])
             if solution.margin_error is not None:
+                # the template has the classes and the names of the columns
                 classifier = copy(self._template)._take(solution)
                 classifier.margin_error_ = solution.margin_error
                 solved[place] = classifier
@@ -166,6 +168,7 @@ class HingeSVM(LinearClassifierMixin, BaseEstimator):
         return HingePath(signed_rows(checked, second, weights, 1.0))
 
     def _take(self, solution: Point) -> HingeSVM:
+        # copies, so that a stored classifier does not keep the arrays of the search
         self.coef_, self.intercept_ = solution.w[None, :-1].copy(), solution.w[-1:].copy()
         self.n_iter_ = solution.n_steps
         return self

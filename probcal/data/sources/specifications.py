@@ -41,6 +41,7 @@ def _separator(separator: str) -> str:
 
 def _below(name: str) -> str:
     """Return a path below the folder of original files. Raises ValueError for one that could lead out of it."""
+    # as either system reads it, because a card that is harmless on one must be so on the other
     ways = PurePosixPath(name), PureWindowsPath(name)
     if "\0" in name or any(way.anchor or ".." in way.parts for way in ways):
         raise ValueError(f'"{name}" must lie below the folder of original files: no path from the root, and no ".."')

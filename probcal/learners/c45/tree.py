@@ -64,6 +64,8 @@ def prune(whole, real, n_classes, confidence, z, raises, nominal, numbers, n_lev
     path, left, depth = np.zeros(64, np.int64), np.zeros(64, np.int64), 1  # nodes, and how many children are left
     left[0] = -1
     table = nominal, numbers, n_levels, places
+    # Children first, because a node is compared with what its pruned branches estimate. A path in place of recursion:
+    # a tree of one row per leaf can be deeper than the stack.
     while depth:
         node = path[depth - 1]
         begin, n_children = np.int64(whole[node, FIRST_CHILD]), whole[node, N_CHILDREN]
@@ -87,6 +89,7 @@ def prune(whole, real, n_classes, confidence, z, raises, nominal, numbers, n_lev
             path[depth], left[depth] = begin + left[depth - 1], -1  # the last first, because its rows are the last
             depth += 1
             continue
+        # three choices: keep the split, make a leaf of it, or put its largest branch in its place
         errors, largest, size = 0.0, begin, 0.0
         for child in range(begin, begin + n_children):
             errors += estimated[child]
@@ -108,6 +111,7 @@ def prune(whole, real, n_classes, confidence, z, raises, nominal, numbers, n_lev
             _make_leaf(node, whole)
             left[depth - 1] = -1
         elif of_branch - errors - 0.1 < _SMALL:
+            # the raised branch gets all rows of the node, so its own nodes are weighed and compared again
             whole[node, :EMPTY], real[node, CUT] = whole[largest, :EMPTY], real[largest, CUT]
             rows, shares, of_branch = _errors_on_rows(
                 node, np.inf, whole, real, n_classes, confidence, z, table, classes, rows, shares, starts, stops,

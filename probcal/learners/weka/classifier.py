@@ -179,6 +179,7 @@ class WekaClassifier(FrameClassifier):
             if isinstance(self.java_, bytes):
                 self.java_ = from_bytes(self.java_)
             found = distributions(self.java_, self.header_.instances(table))
+        # only rounding is corrected: anything else is Weka's answer, and an error to be seen
         within = np.clip(found, 0, 1)
         return np.where(np.abs(found - within) < _ROUNDING, within, found)
 
