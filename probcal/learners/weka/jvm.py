@@ -111,18 +111,14 @@ def jar_version(jar: str) -> str:
     return f"{release}, sha256 {digest[:12]}"
 
 
-def is_release(version: str, wanted: str) -> bool:
-    """Return whether ``version``, as ``jar_version`` returns it, is of release ``wanted``, such as 3.4.1 or 3.9."""
-    return f"{version.partition(',')[0]}.".startswith(f"{wanted}.")
-
-
 def other_release(wanted: str) -> str | None:
     """Return why Weka here is not of release ``wanted``, such as 3.4.1 or 3.9, with what to do, or None if it is."""
     try:
         found = jar_version(str(weka_jar()))
     except WekaMissing as error:
         return str(error)
-    if is_release(found, wanted):
+    # with dots behind both, so that 3.6 is the release 3.6.0 and not 3.60
+    if f"{found.partition(',')[0]}.".startswith(f"{wanted}."):
         return None
     return f"the experiment is of Weka {wanted}, and the Weka here is {found}; name its jar file with {VARIABLE}"
 
