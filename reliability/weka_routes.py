@@ -27,7 +27,7 @@ from tests.learners.weka.test_guard import NETWORKS, OBJECTS
 
 _LISTING = """
 import json, zipfile
-from probcal.learners.weka.jar import weka_jar
+from probcal.learners.weka.jvm import weka_jar
 from probcal.learners.weka.jvm import java_class
 java_class("weka.core.WekaPackageManager").loadPackages(False)
 named, anything = java_class("weka.core.Utils").forName, java_class("java.lang.Object")

@@ -23,8 +23,7 @@ from sklearn.preprocessing import normalize
 
 from probcal._io import csv_text
 from probcal.data.card import find_card, read_card
-from probcal.data.sources.generated import documents
-from probcal.data.sources.specifications import GeneratorSource
+from probcal.data.sources.generators import GeneratorSource
 from probcal.data.splits import stream_seed
 from probcal.metrics import means_over_labels
 from probcal.runner.fit_predict import limit_blas_threads
@@ -119,7 +118,7 @@ def _measure(reading: Reading, exponent: float, topics: int, runs: int) -> list[
 
 def _run(reading: Reading, source: GeneratorSource, topics: int, run: int) -> dict[str, float]:
     rng = np.random.default_rng(stream_seed(2017, "search", run))  # the same mixes whatever the exponent
-    counts, labels, truth = documents(source, reading.lengths(rng, source.documents), rng)
+    counts, labels, truth = source.draw(rng, reading.lengths(rng, source.documents))
     X, size = reading.inputs(counts), round(reading.train * source.documents)
     test = slice(0, size) if reading.tests_training_rows else slice(size, None)
     p = [_estimates(reading.C, X[:size], labels[:size, topic], X[test]) for topic in range(topics)]

@@ -34,8 +34,7 @@ from probcal.data.splits import split_rows
 from probcal.errors import ProbcalError
 from probcal.learners.registry import LEARNERS
 from probcal.learners.weka.classifier import Header, make
-from probcal.learners.weka.jar import named_version
-from probcal.learners.weka.jvm import java_class
+from probcal.learners.weka.jvm import java_class, named_version
 from probcal.metrics import cross_entropy, rms_error, roc_auc
 
 DATASETS = ("australian", "breast", "diabetes", "echocardiogram", "hepatitis")

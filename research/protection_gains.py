@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 from probcal.config.experiment import Experiment, read_experiment
 from probcal.data.card import Card, find_card, read_card
-from probcal.data.sources.generated import generated
+from probcal.data.dataset import generated
 from probcal.data.splits import stream_seed
 from probcal.errors import StoreError
 from probcal.protection import CompositeJumper, Quadratic, SimpleJumper, regret_bound

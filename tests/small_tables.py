@@ -2,6 +2,7 @@
 
 import numpy as np
 from hypothesis import strategies as st
+from scipy.optimize import lsq_linear
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
 from sklearn.preprocessing import StandardScaler
 
@@ -47,3 +48,20 @@ def class_weights(n_thresholds=19):
     """Return (n_thresholds, 2): the weights 1 and (1 - p) / p for evenly spaced p."""
     thresholds = np.arange(1, n_thresholds + 1) / (n_thresholds + 1)
     return np.column_stack([np.ones(n_thresholds), (1 - thresholds) / thresholds])
+
+
+def duality_gap(classifier, X, labels, limits):
+    """Return the relative duality gap of the best multipliers and their imbalance between the classes."""
+    signs = np.where(labels == classifier.classes_[1], 1.0, -1.0)
+    gaps = 1 - signs * classifier.decision_function(X)
+    on = np.abs(gaps) < 1e-9
+    rows = signs[:, None] * np.column_stack([X, np.ones(len(X))])
+    multipliers = np.where(gaps > 0, limits, 0)
+    multipliers[on] = 0
+    if on.any():
+        left = np.append(classifier.coef_[0], 0) - multipliers @ rows
+        multipliers[on] = lsq_linear(rows[on].T, left, (0, limits[on]), method="bvls", tol=1e-14).x
+    summed = multipliers @ rows
+    primal = classifier.coef_[0] @ classifier.coef_[0] / 2 + limits @ np.maximum(gaps, 0)
+    dual = multipliers.sum() - summed[:-1] @ summed[:-1] / 2
+    return abs(primal - dual) / primal, abs(summed[-1]) / multipliers.sum()

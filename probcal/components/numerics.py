@@ -59,6 +59,7 @@ class Numerics:
             if name not in found:
                 found.add(name)
                 queue += self.components[name].uses
+        # a fast path makes numbers only where a method fits its learner under many class weights
         if any_learner or _CLASS_WEIGHTS in found:
             found.update(part for name, part in self.fast_paths.items() if any_learner or name in names)
         return tuple(sorted(found))

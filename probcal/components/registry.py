@@ -51,6 +51,7 @@ class Registry:
 
         Raises ProbcalError if several packages declare the name.
         """
+        # entry points are searched last, because that reads the metadata of all installed packages
         builtin = self._table.get(self._old_names.get(name, name))
         if builtin is not None or not NAME.fullmatch(name):
             return builtin
@@ -65,6 +66,7 @@ class Registry:
         return {
             name: Builtin(plugin.path, about_text(plugin), label=name)
             for name, plugin in declarations(self._kind).items()
+            # a built-in name means the same on every machine, whatever is installed there
             if name not in self._table and _CLASS.fullmatch(plugin.value)
         }
 

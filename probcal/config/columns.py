@@ -95,6 +95,7 @@ class Resolution:
         """(learner, method) -> parameters that ``combinations`` gives this pair."""
         self.columns: list[ExperimentColumn] = []
         self.overrides: list[Override] = []
+        # in this order, because exceptions name pairs of the combinations
         self._read_combinations()
         self._read_exceptions()
         self._check_method_metrics()
@@ -102,7 +103,7 @@ class Resolution:
 
     def _read_combinations(self) -> None:
         for learner in self._combinations:
-            self._check_known(self._learners, "learner", learner, ("combinations", learner))
+            self._learners.check_known(learner, ("combinations", learner))
         for entry, names in self._learners.families.items():
             for learner in names:
                 earlier_methods: set[str] = set()
@@ -112,12 +113,6 @@ class Resolution:
                         self._file.report(place, f"{place[1]} with {place[-1]} is listed twice; {advice}")
                     earlier_methods.add(method)
                     self._read_pair(learner, method, params, place)
-
-    def _check_known(self, section: Section, kind: str, name: str, place: Place) -> bool:
-        is_known = section.knows(name)
-        if not is_known:
-            self._file.report(place, f'"{name}" is not one of the {kind}s{did_you_mean(name, section.places)}')
-        return is_known
 
     def _method_entries(self, entry: str, learner: str) -> Iterator[tuple[str, dict[str, Any], Place | None]]:
         """Yield each method of ``learner``, its parameters for this learner, and its place in ``combinations``.
@@ -131,6 +126,7 @@ class Resolution:
             yield from ((method, {}, None) for names in families.values() for method in names)
             return
         items = self._combinations[key]
+        # a variant that is listed itself has its own parameters, which those of the whole entry must not replace
         explicit_names = {method for item in items for method in item}
         for index, item in enumerate(items):
             for name, params in item.items():
@@ -141,7 +137,7 @@ class Resolution:
     def _read_pair(self, learner: str, method: str, params: dict[str, Any], pair_place: Place | None) -> None:
         place = pair_place or self._learners.places[learner]
         pair = f"{pair_place[1]} with {pair_place[-1]}" if pair_place else f"{learner} with {method}"
-        self._check_known(self._methods, "method", method, place)
+        self._methods.check_known(method, place)
         self._pairs[learner, method] = params
         component = self._methods.classes.get(method)
         faults = parameter_faults(component, params, place) if component else []
@@ -213,7 +209,7 @@ class Resolution:
             if datasets and name not in datasets:
                 self._file.report((*place, key), f'"{name}" is not one of the data sets{did_you_mean(name, datasets)}')
         checks = [
-            self._check_known(section, key, name, (*place, key))
+            section.check_known(name, (*place, key))
             for key, names, section in (
                 ("learner", entry.learner, self._learners),
                 ("method", entry.method or [], self._methods),
@@ -281,7 +277,7 @@ class Resolution:
         for _, dataset in entry.named_datasets:
             for learner, method in columns:
                 cell_settings = [(dataset, learner, method, setting) for setting in settings]
-                skip = (dataset, learner, method, "skip")
+                skip = (dataset, learner, method, "skip")  # a skipped cell has no settings, so it conflicts with all
                 if conflicts := [key for key in (*cell_settings, skip) if indices.get(key, index) != index]:
                     line = self._file.line(("exceptions", indices[conflicts[0]]))
                     cell = f"{dataset} with {learner} and {method}"

@@ -58,24 +58,10 @@ class Kind:
     example: str
     model: type[LearnerEntry | MethodEntry]
     fault: Callable[[type], str | None]
-    build: Callable[[type, Mapping[str, Any]], Any]
 
 
-def _learner(component: type, params: Mapping[str, Any]) -> Any:
-    return build(component, **params)
-
-
-def _method(component: type, params: Mapping[str, Any]) -> Any:
-    from sklearn.tree import DecisionTreeClassifier
-
-    # The learner can do everything, so that any fault is the method's own.
-    return build(component, DecisionTreeClassifier(), **params)
-
-
-LEARNER = Kind(
-    "learner", LEARNER_NAMES, "sklearn.ensemble.RandomForestClassifier", LearnerEntry, learner_fault, _learner
-)
-METHOD = Kind("method", METHOD_NAMES, "sklearn.calibration.CalibratedClassifierCV", MethodEntry, method_fault, _method)
+LEARNER = Kind("learner", LEARNER_NAMES, "sklearn.ensemble.RandomForestClassifier", LearnerEntry, learner_fault)
+METHOD = Kind("method", METHOD_NAMES, "sklearn.calibration.CalibratedClassifierCV", MethodEntry, method_fault)
 
 
 class Section:
@@ -112,11 +98,18 @@ class Section:
         for name, entry in self.entries.items():
             self._check(self.places[name], name, entry)
 
-    def knows(self, name: str) -> bool:
-        """Return whether ``name`` is in the section, or is wrong because of a fault that is reported already."""
+    def check_known(self, name: str, place: Place) -> bool:
+        """Return whether ``name`` is in the section, and report it at ``place`` if it is not.
+
+        A name that is wrong because of a fault that is reported already counts as known.
+        """
         is_variant = any(name.startswith(f"{entry}.") for entry in self.reported_names)
         is_known = not self.places or name in self.places or is_variant
-        return is_known or bool(did_you_mean(name, self.reported_names))
+        if is_known or did_you_mean(name, self.reported_names):
+            return True
+        suggestion = did_you_mean(name, self.places)
+        self._file.report(place, f'"{name}" is not one of the {self._kind.word}s{suggestion}')
+        return False
 
     def _check(self, place: Place, name: str, entry: Any) -> None:
         word = self._kind.word
@@ -128,6 +121,7 @@ class Section:
                 self.reported_names.append(name)
                 hint = f"; any other by its import path, such as {self._kind.example}"
                 raise ProbcalError(unknown_name(word, type_name, self._kind.names.known(), hint) + OF_A_PLUGIN)
+            # any other class is named by its import path
             builtin = builtin or Builtin(type_name, about="", label=name)
             component = trusted_class(builtin.path)
             if misfit := self._kind.fault(component):
@@ -135,6 +129,7 @@ class Section:
         except ProbcalError as error:
             self._file.report((*place, "type"), str(error))
             return
+        # a fault of the entry counts for all variants, and is reported only here
         has_faults = self._report_faults(component, entry.params, (*place, "params"))
         for variant, params in (entry.variants or {"": {}}).items():
             variant_component = _component(name, variant, builtin, entry, {**entry.params, **params})
@@ -208,8 +203,12 @@ class Section:
 
         With ``partial``, some parameters were left out. Then it is no fault if the component cannot be built.
         """
+        from sklearn.tree import DecisionTreeClassifier
+
+        # This learner can do everything, so that any fault is the method's own.
+        learners = [DecisionTreeClassifier()] if self._kind is METHOD else []
         try:
-            return value_fault(self._kind.build(component, params))
+            return value_fault(build(component, *learners, **params))
         except ProbcalError as error:
             return None if partial else str(error)
 

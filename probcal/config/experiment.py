@@ -14,8 +14,7 @@ from probcal.config.columns import ExperimentColumn, Override, Resolution
 from probcal.config.entries import Component
 from probcal.config.experiment_file import MOST_SPLITS, ExperimentFile, card_reader
 from probcal.data.card import Card
-from probcal.data.card_split import Split
-from probcal.data.splits import repetitions_of
+from probcal.data.splits import Split, repetitions_of
 from probcal.errors import ProbcalError, did_you_mean
 from probcal.yaml_file import Place, YamlFile, texts
 from probcal.yaml_validation import Validation
@@ -69,6 +68,7 @@ class Experiment:
     def with_overrides(self, card: Card, column: ExperimentColumn) -> tuple[Card, ExperimentColumn] | None:
         """Return the card and column of these cells with exceptions applied, or None where they are skipped."""
         learner, method, dataset = column.learner, column.method, card.name
+        # all that apply, one after the other: two of them never set the same thing
         for override in self.overrides:
             if not override.applies_to(dataset, learner.name, method.name):
                 continue
@@ -197,16 +197,13 @@ def check_splits(file: YamlFile, faulty_places: list[Place], card_of: Callable[[
             card = card_of(name)
         except ProbcalError:
             continue  # reported at the data set's own line
-        if experiment_split and (fault := _misfit(experiment_split, card)):
+        fault = experiment_split.fault(card.columns, card.expect.rows) if experiment_split else None
+        if experiment_split and card.generator:
+            fault = "its rows are drawn anew in every repetition"
+        if fault:
             file.report(("datasets", index), f"{card.name}: the split of the experiment does not fit: {fault}")
         n_splits = max(n_splits, (experiment_split or card.split).n_splits(repeats, repeat_fixed))
     if n_splits > MOST_SPLITS:
         file.report(
             ("repeats",), f"repeats: {repeats} repetitions have {n_splits:,} splits, at most {MOST_SPLITS:,} can be run"
         )
-
-
-def _misfit(split: Split, card: Card) -> str | None:
-    if card.generator:
-        return "its rows are drawn anew in every repetition"
-    return split.fault(card.columns, card.expect.rows)

@@ -25,7 +25,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from probcal.components.plugins import declarations, refuse_rivals
 from probcal.data.card import Card, find_card, read_card
-from probcal.data.card_split import EXPERIMENT_KINDS, Split
+from probcal.data.splits import EXPERIMENT_KINDS, Split
 from probcal.errors import OF_A_PLUGIN, DataError, FileProblems, ProbcalError, unknown_name
 from probcal.learners.registry import LEARNERS, known_learners
 from probcal.methods.registry import METHODS
@@ -128,6 +128,7 @@ def _dataset_faults(names: list[str], info: ValidationInfo) -> Faults:
         if first_name != name:
             yield (index,), f'"{name}" and "{first_name}" are both called "{card_name(name)}"; rename one'
         yield from (((index,), fault) for _, fault in _card_faults(name, info))
+    # by the text of the file: two names of one card are reported above
     yield from _duplicate_faults("data set", names)
 
 

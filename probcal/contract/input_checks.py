@@ -11,19 +11,19 @@ from typing import Any
 
 import joblib
 import numpy as np
-from sklearn.base import clone
+import pandas as pd
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import NotFittedError
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import has_fit_parameter
 
 from probcal.contract.prediction_checks import check_probabilities
 from probcal.contract.subject import (
     DoesNotApply,
     Failed,
-    FrameSpy,
+    Sample,
     Subject,
-    contradictory_sample,
     fit,
-    frames,
     integer_weights,
     predictions_of,
     require_equal,
@@ -63,14 +63,68 @@ def the_given_learner_is_not_changed(subject: Subject) -> None:
         raise Failed("the given learner not to change", f"it has another {', '.join(names)}", "fit clone(estimator)")
 
 
+def _frames() -> tuple[pd.DataFrame, np.ndarray, pd.DataFrame]:
+    """Return (X, y, X_test) with numbers, categories (one never seen) and an index that does not count from 0."""
+    random = np.random.default_rng(5)
+    size = random.normal(size=100).round(2)
+    colours = pd.Categorical.from_codes(random.integers(0, 3, 100), ["red", "blue", "green", "never seen"])
+    frame = pd.DataFrame({"size": size, "colour": colours}, index=np.arange(100)[::-1] * 3 + 1000)
+    y = (size + (colours == "red") + random.logistic(size=100) > 0.3).astype(int)
+    return frame.iloc[:80], y[:80], frame.iloc[80:]
+
+
+class _FrameSpy(ClassifierMixin, BaseEstimator):
+    """Fit a small tree on the codes of the categories. Raise Failed for rows that are not of the frame ``known``."""
+
+    def __init__(self, known: pd.DataFrame) -> None:
+        self.known = known
+
+    def fit(self, X: pd.DataFrame, y: np.ndarray, sample_weight: np.ndarray | None = None) -> _FrameSpy:
+        self.tree_ = DecisionTreeClassifier(max_depth=3, random_state=0)
+        self.tree_.fit(self._codes(X, "fit"), y, sample_weight)
+        self.classes_ = self.tree_.classes_
+        return self
+
+    def predict_proba(self, X: pd.DataFrame) -> np.ndarray:
+        return np.asarray(self.tree_.predict_proba(self._codes(X, "predict_proba")))
+
+    def predict(self, X: pd.DataFrame) -> np.ndarray:
+        return np.asarray(self.tree_.predict(self._codes(X, "predict")))
+
+    def _codes(self, X: Any, step: str) -> np.ndarray:
+        difference = _difference(X, self.known)
+        if difference:
+            raise Failed(
+                f"the learner's {step} to get rows of the frame that was given",
+                difference,
+                "pass X on unchanged; take rows with sklearn.utils._safe_indexing or X.iloc",
+            )
+        return np.column_stack([X["size"], X["colour"].cat.codes])
+
+
+def _difference(X: Any, frame: pd.DataFrame) -> str:
+    """Return the difference from ``frame``, which is empty if ``X`` consists of its rows."""
+    if not isinstance(X, pd.DataFrame):
+        return f"got a {type(X).__name__}"
+    if list(X.columns) != list(frame.columns):
+        return f"got the columns {list(X.columns)} instead of {list(frame.columns)}"
+    for name in frame.columns:
+        dtype, frame_dtype = X[name].dtype, frame[name].dtype
+        if dtype != frame_dtype:
+            return f"the column {name!r} is {dtype} instead of {frame_dtype}, or with other categories"
+    if not X.index.isin(frame.index).all():
+        return "the index holds labels that were not given"
+    return "" if X.equals(frame.loc[X.index]) else "values changed under the same index"
+
+
 def frames_reach_the_learner_unchanged(subject: Subject) -> None:
     """Check that the learner gets rows of the given frame with index, columns and categories.
 
     The method is built around the suite's own learner, which accepts only such frames.
     """
     _require_method(subject)
-    X, y, X_test = frames()
-    method = clone(subject.estimator).set_params(estimator=FrameSpy(known=X.combine_first(X_test).astype(X.dtypes)))
+    X, y, X_test = _frames()
+    method = clone(subject.estimator).set_params(estimator=_FrameSpy(known=X.combine_first(X_test).astype(X.dtypes)))
     predictions_of(fit(seeded_copy(method, 0), X, y, X_test), X_test)
 
 
@@ -129,6 +183,7 @@ def a_different_number_of_columns_is_rejected(subject: Subject) -> None:
     """Check that one column less or more than in ``fit`` raises a ValueError."""
     data = sample()
     model = subject.fitted_copy(data)
+    # both, because code that takes the first columns only accepts more of them
     for word, X in (("fewer", data.X_test[:, :-1]), ("more", np.column_stack([data.X_test, data.X_test[:, 0]]))):
         _check_raises(
             partial(predictions_of, model, X),
@@ -209,10 +264,17 @@ def the_scale_of_weights_changes_nothing(subject: Subject) -> None:
     _check_equal(p_whole, p_shares, subject.tolerance, "whole weights and shares of them")
 
 
+def _contradictory_sample() -> Sample:
+    """Return rows that occur twice, often with both labels, so that the weights decide their prediction."""
+    half = sample(n_rows=45)
+    return Sample(np.vstack([half.X, half.X]), np.concatenate([half.y, np.resize([0, 0, 1], 45)]), half.X)
+
+
 def a_heavier_class_gets_higher_probabilities(subject: Subject) -> None:
     """Check that a class of fifty times the weight gets higher probabilities on average, or is predicted more often."""
     subject.require_weights()
-    data = contradictory_sample()
+    # a learner that separates the classes would predict the same whatever they weigh
+    data = _contradictory_sample()
     plain_mean = subject.predictions(data)[:, -1].mean()
     weighted_mean = subject.predictions(data, np.where(data.y == 1, _LARGE_WEIGHT, 1.0))[:, -1].mean()
     if weighted_mean <= plain_mean:

@@ -22,12 +22,14 @@ from probcal.contract.subject import (
     seeded_copy,
 )
 
+# Below these differences rounding decides, which no component can avoid.
 _TIE = 1e-9
 _SUM = 1e-9
 
 
 def fit_returns_the_estimator_itself(subject: Subject) -> None:
     """Check that ``Method(learner).fit(X, y).predict_proba(X)`` works."""
+    # not by ``fitted_copy``, which ignores what fit returns
     data, copy = sample(), seeded_copy(subject.estimator, 0)
     options = {"X_test": data.X_test} if getattr(copy, "needs_test_rows", False) else {}
     result = copy.fit(data.X, data.y, **options)

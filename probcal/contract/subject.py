@@ -9,10 +9,8 @@ from typing import Any
 from unittest import SkipTest
 
 import numpy as np
-import pandas as pd
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
-from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import has_fit_parameter
 
 _COLUMNS = 4
@@ -20,17 +18,7 @@ _COLUMNS = 4
 
 @dataclass
 class Sample:
-    """Hold training rows and test rows.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, 4)
-        Training rows.
-    y : ndarray of shape (n_rows,)
-        Labels 0, 1, ... of the training rows.
-    X_test : ndarray of shape (n_test, 4)
-        Test rows.
-    """
+    """Hold training rows, (n_rows, 4), their labels 0, 1, ..., (n_rows,), and test rows, (n_test, 4)."""
 
     X: np.ndarray
     y: np.ndarray
@@ -50,22 +38,6 @@ def sample(n_classes: int = 2, n_rows: int = 90, n_test: int = 40) -> Sample:
     return Sample(X, y, random.normal(size=(n_test, _COLUMNS)))
 
 
-def contradictory_sample() -> Sample:
-    """Return rows that occur twice, often with both labels, so that the weights decide their prediction."""
-    half = sample(n_rows=45)
-    return Sample(np.vstack([half.X, half.X]), np.concatenate([half.y, np.resize([0, 0, 1], 45)]), half.X)
-
-
-def frames() -> tuple[pd.DataFrame, np.ndarray, pd.DataFrame]:
-    """Return (X, y, X_test) with numbers, categories (one never seen) and an index that does not count from 0."""
-    random = np.random.default_rng(5)
-    size = random.normal(size=100).round(2)
-    colours = pd.Categorical.from_codes(random.integers(0, 3, 100), ["red", "blue", "green", "never seen"])
-    frame = pd.DataFrame({"size": size, "colour": colours}, index=np.arange(100)[::-1] * 3 + 1000)
-    y = (size + (colours == "red") + random.logistic(size=100) > 0.3).astype(int)
-    return frame.iloc[:80], y[:80], frame.iloc[80:]
-
-
 def integer_weights(n_rows: int) -> np.ndarray:
     """Return unsorted weights of 1, 2 and 3, (n_rows,)."""
     return np.random.default_rng(11).integers(1, 4, n_rows).astype(np.float64)
@@ -83,6 +55,7 @@ def seeded_copy(estimator: Any, seed: int) -> Any:
     copy, random = clone(estimator), np.random.default_rng(seed)
     params = copy.get_params(deep=True)
     new_params: dict[str, Any] = {}
+    # sorted, so that the seeds do not depend on the order in which a class names its parameters
     for name, value in sorted(params.items()):
         prefix, _, key = name.rpartition("__")
         seed_name = f"{prefix}__random_state" if prefix else "random_state"
@@ -123,13 +96,7 @@ _NOISE_FACTOR = 3
 
 
 class Subject:
-    """Hold one unfitted learner or method. Every fit is a fit of a fresh copy.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Unfitted learner or method.
-    """
+    """Hold one unfitted learner or method. Every fit is a fit of a fresh copy."""
 
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
@@ -262,110 +229,3 @@ def _difference_text(first: np.ndarray, second: np.ndarray) -> str:
     if n_missing:
         return f"{n_missing} of {first.size} predictions are NaN"
     return f"they differ by up to {largest_difference(first, second):.3g}"
-
-
-class FrameSpy(ClassifierMixin, BaseEstimator):
-    """Fit a small tree on the codes of the categories.
-
-    Parameters
-    ----------
-    known : DataFrame
-        All rows that the learner may get.
-    """
-
-    def __init__(self, known: pd.DataFrame) -> None:
-        self.known = known
-
-    def fit(self, X: pd.DataFrame, y: np.ndarray, sample_weight: np.ndarray | None = None) -> FrameSpy:
-        """Fit the tree.
-
-        Parameters
-        ----------
-        X : DataFrame of shape (n_rows, n_columns)
-            Rows of ``known``, in any order.
-        y : array-like of shape (n_rows,)
-            Labels.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows.
-
-        Returns
-        -------
-        FrameSpy
-            The classifier itself.
-
-        Raises
-        ------
-        Failed
-            If ``X`` does not consist of rows of ``known``.
-        """
-        self.tree_ = DecisionTreeClassifier(max_depth=3, random_state=0)
-        self.tree_.fit(self._codes(X, "fit"), y, sample_weight)
-        self.classes_ = self.tree_.classes_
-        return self
-
-    def predict_proba(self, X: pd.DataFrame) -> np.ndarray:
-        """Predict the probability of each class.
-
-        Parameters
-        ----------
-        X : DataFrame of shape (n_rows, n_columns)
-            Rows of ``known``, in any order.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Probabilities of the tree.
-
-        Raises
-        ------
-        Failed
-            If ``X`` does not consist of rows of ``known``.
-        """
-        probabilities: np.ndarray = self.tree_.predict_proba(self._codes(X, "predict_proba"))
-        return probabilities
-
-    def predict(self, X: pd.DataFrame) -> np.ndarray:
-        """Predict the label of each row.
-
-        Parameters
-        ----------
-        X : DataFrame of shape (n_rows, n_columns)
-            Rows of ``known``, in any order.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Labels.
-
-        Raises
-        ------
-        Failed
-            If ``X`` does not consist of rows of ``known``.
-        """
-        labels: np.ndarray = self.tree_.predict(self._codes(X, "predict"))
-        return labels
-
-    def _codes(self, X: Any, step: str) -> np.ndarray:
-        difference = _difference(X, self.known)
-        if difference:
-            raise Failed(
-                f"the learner's {step} to get rows of the frame that was given",
-                difference,
-                "pass X on unchanged; take rows with sklearn.utils._safe_indexing or X.iloc",
-            )
-        return np.column_stack([X["size"], X["colour"].cat.codes])
-
-
-def _difference(X: Any, frame: pd.DataFrame) -> str:
-    """Return the difference from ``frame``, which is empty if ``X`` consists of its rows."""
-    if not isinstance(X, pd.DataFrame):
-        return f"got a {type(X).__name__}"
-    if list(X.columns) != list(frame.columns):
-        return f"got the columns {list(X.columns)} instead of {list(frame.columns)}"
-    for name in frame.columns:
-        dtype, frame_dtype = X[name].dtype, frame[name].dtype
-        if dtype != frame_dtype:
-            return f"the column {name!r} is {dtype} instead of {frame_dtype}, or with other categories"
-    if not X.index.isin(frame.index).all():
-        return "the index holds labels that were not given"
-    return "" if X.equals(frame.loc[X.index]) else "values changed under the same index"

@@ -52,21 +52,13 @@ PROMISES: tuple[Promise, ...] = (
 
 @dataclass(frozen=True)
 class CheckOutcome:
-    """Hold the result of a check.
-
-    Parameters
-    ----------
-    status : {"passed", "failed", "does not apply"}
-        Result of the check.
-    reason : str, default=""
-        Why the check failed or does not apply. It is empty if the check passed.
-    traceback : str, default=""
-        Where the check failed. It is empty unless the check failed.
-    """
+    """Hold the result of a check."""
 
     status: Literal["passed", "failed", "does not apply"]
     reason: str = ""
+    """Why the check failed or does not apply."""
     traceback: str = ""
+    """Where the check failed."""
 
 
 @dataclass(frozen=True)

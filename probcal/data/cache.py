@@ -17,6 +17,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import secrets
 import shutil
 import tempfile
@@ -99,7 +100,10 @@ def _write_columns(X: pd.DataFrame, path: Path) -> None:
 def _read_columns(folder: Path) -> pd.DataFrame:
     """Read what ``_write_columns`` wrote, or the Parquet file of an earlier version."""
     if not (folder / _COLUMNS).is_file():
-        return _read_earlier(folder / _EARLIER_COLUMNS)
+        X = pd.read_parquet(folder / _EARLIER_COLUMNS)
+        # A Parquet file forgets that a column without any value was nominal.
+        empty_columns = [name for name, column in X.items() if column.dtype == object and column.isna().all()]
+        return X.astype(dict.fromkeys(empty_columns, pd.CategoricalDtype([])))
     columns: dict[str, Any] = {}
     with np.load(folder / _COLUMNS, allow_pickle=False) as arrays:
         numbers, codes = iter(arrays["numbers"]), (arrays[f"codes{number}"] for number in count())
@@ -109,13 +113,6 @@ def _read_columns(folder: Path) -> pd.DataFrame:
             else:
                 columns[name] = pd.Categorical.from_codes(next(codes), categories=pd.Index(levels, dtype=object))
     return pd.DataFrame(columns)
-
-
-def _read_earlier(path: Path) -> pd.DataFrame:
-    X = pd.read_parquet(path)
-    # A Parquet file forgets that a column without any value was nominal.
-    empty_columns = [name for name, column in X.items() if column.dtype == object and column.isna().all()]
-    return X.astype(dict.fromkeys(empty_columns, pd.CategoricalDtype([])))
 
 
 def write_cached(dataset: Dataset, note: Note) -> None:
@@ -166,13 +163,9 @@ def _read_notes(folder: Path) -> Iterator[Note]:
         except (OSError, ValueError, LookupError, TypeError, RecursionError):
             continue
         texts = (note.place, note.contents, note.fingerprint, "" if note.folder is None else note.folder)
-        if all(isinstance(text, str) for text in texts) and _is_fingerprint(note.fingerprint):
+        # Anything but a fingerprint could be a path that leads out of the cache.
+        if all(isinstance(text, str) for text in texts) and re.fullmatch("[0-9a-f]{64}", note.fingerprint):
             yield note
-
-
-def _is_fingerprint(text: str) -> bool:
-    # Anything else could be a path that leads out of the cache.
-    return len(text) == 64 and set(text) <= set("0123456789abcdef")
 
 
 def _write_dataset(dataset: Dataset, target: Path) -> None:

@@ -23,9 +23,9 @@ from pydantic import (
 )
 
 from probcal._io import shipped
-from probcal.data.card_split import Split, read_row_numbers
-from probcal.data.preparation import Preparation
-from probcal.data.sources.specifications import Below, BundledSource, Count, FileSource, GeneratorSource, OpenMLSource
+from probcal.data.sources.generators import GeneratorSource
+from probcal.data.sources.specifications import Below, BundledSource, Count, FileSource, OpenMLSource, Preparation
+from probcal.data.splits import Split, read_row_numbers
 from probcal.data.text_values import MAJORITY, NUMBER, most_frequent_label
 from probcal.errors import DataError, FileProblems, Problem, did_you_mean
 from probcal.yaml_file import YamlFile, as_list
@@ -121,6 +121,8 @@ class Card(_CardPart):
     _values: str | None = PrivateAttr(None)
     _original: Card | None = PrivateAttr(None)
 
+    # Pydantic checks the fields in their order. So a check may look at the fields above its own, which are not there
+    # if they are wrong themselves. Checks of single fields report all faults of a card at once.
     @field_validator("positive")
     @classmethod
     def _check_positive(cls, positive: list[str], info: ValidationInfo) -> list[str]:
@@ -161,6 +163,7 @@ class Card(_CardPart):
             raise ValueError(
                 f"expect: {split.file} has {n_rows} training and test rows, the card expects {expect.rows}"
             )
+        # faults of the split that need the number of rows, which stands below it
         columns = info.data.get("columns")
         if split is not None and columns is not None and (fault := split.fault(columns, expect.rows)):
             raise ValueError(f"split: {fault}")
@@ -302,23 +305,22 @@ class Card(_CardPart):
     @cached_property
     def digest(self) -> str:
         """Return a hash of the keys that can change the data, for the cache and for fingerprints of results."""
-        exclusions = {"like", "reading_of", "title", "about", "no_openml", "seed_name"}
-        if self.task == "binary":  # the key is newer than many caches, which must stay valid
-            exclusions.add("task")
-        # These keys are newer than many caches, too.
-        exclusions |= {key for key in ("generator", "levels", "prepare", "sample") if not getattr(self, key)}
-        content = self.model_dump_json(exclude=exclusions)
-        return hashlib.sha256(content.encode()).hexdigest()[:16]
+        # These keys are newer than many caches, which must stay valid.
+        newer = {key for key in ("generator", "levels", "prepare", "sample") if not getattr(self, key)}
+        return self._hash_without(newer | ({"task"} if self.task == "binary" else set()))
 
     @cached_property
     def reading(self) -> str:
         """Return a hash of how the card reads rows (columns and labels), but not of where the rows come from."""
-        exclusions = {"like", "reading_of", "title", "about", "no_openml", "seed_name"}
-        exclusions |= {"expect", "folder", "files", "openml"}
-        exclusions |= {key for key in ("levels", "prepare", "sample") if not getattr(self, key)}
-        content = self.model_dump_json(exclude=exclusions)
+        newer = {key for key in ("levels", "prepare", "sample") if not getattr(self, key)}
         sources = [source.model_dump_json(exclude={"files"}) for source in self.files]
-        return hashlib.sha256("\n".join([content, *sources]).encode()).hexdigest()[:16]
+        return self._hash_without(newer | {"expect", "folder", "files", "openml"}, *sources)
+
+    def _hash_without(self, keys: set[str], *texts: str) -> str:
+        """Return a hash of ``texts`` and of the card without ``keys``, and without those that change no data."""
+        prose = {"like", "reading_of", "title", "about", "no_openml", "seed_name"}
+        content = self.model_dump_json(exclude=keys | prose)
+        return hashlib.sha256("\n".join([content, *texts]).encode()).hexdigest()[:16]
 
     def __hash__(self) -> int:
         return hash(self.digest)

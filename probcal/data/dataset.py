@@ -1,4 +1,4 @@
-"""The Dataset class, and the function that builds one from the rows of any source and checks it."""
+"""The Dataset class, and the functions that make one: from the rows of any source, or drawn by a generator."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.sparse import csr_matrix
 
 from probcal.data.card import FOR_TWO, Card
-from probcal.data.preparation import prepare_columns
+from probcal.data.sources.specifications import Preparation
 from probcal.data.splits import stream_seed
 from probcal.data.text_values import as_text, sort_labels
 from probcal.errors import DataError, RowError, did_you_mean
@@ -96,14 +96,26 @@ def assemble(card: Card, rows: pd.DataFrame) -> Dataset:
         )
     rows = rows[~unlabelled]
     if card.split.rows:
-        rows = _in_order_of_split(card, card.split.rows.in_order, rows)
+        numbers = card.split.rows.in_order
+        if max(numbers) >= len(rows):
+            raise DataError(
+                f"{card.name}: {card.split.file} names row {max(numbers)}, counted from 0, of {len(rows)} rows; "
+                "is it the split of these files?"
+            )
+        rows = rows.iloc[numbers]
     labels = rows[card.target].map(as_text).to_numpy(object)
     X = pd.DataFrame({name: _column(card, name, kind, rows[name]) for name, kind in _kinds(card, rows)})
     if card.prepare:
         X, is_complete = prepare_columns(card.prepare, X)
         labels = labels[is_complete]
     if card.sample:
-        sample = _sample_rows(card, card.sample, len(labels))
+        if len(labels) < card.sample:
+            raise DataError(
+                f"{card.name}: the card draws a sample of {card.sample} rows, and there are {len(labels)}; lower sample"
+            )
+        # The seed is the name of the card alone, so that every run draws the same rows. They stay in their order.
+        random = np.random.default_rng(stream_seed("sample", card.name))
+        sample = np.sort(random.permutation(len(labels))[: card.sample])
         X, labels = X.iloc[sample].reset_index(drop=True), labels[sample]
     _check_labels(card, labels)
     is_binary = card.task == "binary"
@@ -114,6 +126,19 @@ def assemble(card: Card, rows: pd.DataFrame) -> Dataset:
         dataset = _in_sorted_order(dataset)
     check(dataset)
     return dataset
+
+
+def generated(card: Card, seed: int) -> Dataset:
+    """Draw the data set of a ``card`` with a generator. Equal seeds give equal bits.
+
+    Raises ValueError when the card has no generator.
+    """
+    if card.generator is None:
+        raise ValueError(f"{card.name}: its card has no generator")
+    inputs, y, truth = card.generator.draw(np.random.default_rng(seed))
+    if isinstance(inputs, np.ndarray):
+        inputs = pd.DataFrame(inputs, columns=[name for name, kind in card.columns.items() if kind != "target"])
+    return Dataset(card, inputs, y, truth)
 
 
 def check(dataset: Dataset) -> None:
@@ -129,51 +154,34 @@ def check(dataset: Dataset) -> None:
         )
 
 
-def _sample_rows(card: Card, size: int, n_rows: int) -> np.ndarray:
-    """Return (size,) rising row numbers. They depend on the name of the card only.
-
-    Raises DataError if there are fewer rows than ``size``.
-    """
-    if n_rows < size:
-        raise DataError(f"{card.name}: the card draws a sample of {size} rows, and there are {n_rows}; lower sample")
-    random = np.random.default_rng(stream_seed("sample", card.name))
-    return np.sort(random.permutation(n_rows)[:size])
-
-
 def _check_labels(card: Card, labels: np.ndarray) -> None:
+    """Raise DataError unless the labels are classes of this card, as often as it expects."""
     levels, counts = np.unique(labels, return_counts=True)
     classes = {str(label): int(count) for label, count in zip(levels, counts, strict=True)}
+    names, positive = sorted(classes), card.positive_labels
+    column = f"{card.name}: column {card.target!r}"
     if len(classes) < 2:
-        only = f"only the label {next(iter(classes))!r}" if classes else "no rows"
-        raise DataError(f"{card.name}: column {card.target!r} holds {only}; two classes are needed")
-    named = {*card.positive_labels, *(card.expect.classes or {})}
+        only = f"only the label {names[0]!r}" if classes else "no rows"
+        raise DataError(f"{column} holds {only}; two classes are needed")
+    named = {*positive, *(card.expect.classes or {})}
     if doubtful := [label for label in classes if label.casefold() in _LIKE_MISSING and label not in named]:
         raise DataError(
             f"{card.name}: {classes[doubtful[0]]} rows have the label {doubtful[0]!r} in column {card.target!r}, as if "
             'it were missing; name it under "missing" of the files, or under "classes" if it is one'
         )
-    if card.task == "multiclass" or card.by_majority:
-        _check_number_of_classes(card, sorted(classes))
-    if card.task == "binary":
-        _check_positive(card, sorted(classes))
+    if card.task == "multiclass" and len(classes) < 3:
+        raise DataError(f"{column} of a multiclass card holds the labels {names} only; {FOR_TWO}")
+    if (card.task == "multiclass" or card.by_majority) and len(classes) > _MOST_CLASSES:
+        raise DataError(
+            f"{column} of a multiclass card holds {len(classes)} labels, at most {_MOST_CLASSES} are taken; is it the "
+            "right column?"
+        )
+    if card.task == "binary" and not set(positive) & set(classes):
+        raise DataError(f"{card.name}: no row has the positive label {positive}; the labels are {names}")
+    if card.task == "binary" and set(classes) <= set(positive):
+        raise DataError(f"{card.name}: every row has a positive label {positive}; two are needed")
     if card.expect.classes is not None and classes != card.expect.classes:
         raise DataError(f"{card.name}: the classes are {classes}, the card expects {card.expect.classes}")
-
-
-def _check_positive(card: Card, labels: list[str]) -> None:
-    positive = card.positive_labels
-    if not set(positive) & set(labels):
-        raise DataError(f"{card.name}: no row has the positive label {positive}; the labels are {labels}")
-    if set(labels) <= set(positive):
-        raise DataError(f"{card.name}: every row has a positive label {positive}; two are needed")
-
-
-def _check_number_of_classes(card: Card, labels: list[str]) -> None:
-    where = f"{card.name}: column {card.target!r} of a multiclass card holds"
-    if card.task == "multiclass" and len(labels) < 3:
-        raise DataError(f"{where} the labels {labels} only; {FOR_TWO}")
-    if len(labels) > _MOST_CLASSES:
-        raise DataError(f"{where} {len(labels)} labels, at most {_MOST_CLASSES} are taken; is it the right column?")
 
 
 def _class_numbers(labels: np.ndarray) -> np.ndarray:
@@ -225,13 +233,38 @@ def _column(card: Card, name: str, kind: str, values: pd.Series) -> np.ndarray |
     return np.append(numbers, np.nan)[codes]
 
 
-def _in_order_of_split(card: Card, numbers: list[int], rows: pd.DataFrame) -> pd.DataFrame:
-    if max(numbers) >= len(rows):
-        raise DataError(
-            f"{card.name}: {card.split.file} names row {max(numbers)}, counted from 0, of {len(rows)} rows; "
-            "is it the split of these files?"
-        )
-    return rows.iloc[numbers]
+def prepare_columns(preparation: Preparation, X: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
+    """Return the prepared columns, and which rows they hold.
+
+    ``X`` (n_rows, n_columns) has float64 and categorical columns. The first result has the rows where the second,
+    (n_rows,) bool, is True. Levels are coded before rows are dropped, and scales come from the other rows. Nominal
+    columns are not scaled unless they are coded. The divisor of the standard deviation is n, and a constant column
+    becomes 0. So does a column without a value that is filled with its mean.
+    """
+    if preparation.nominal == "codes":
+        X = X.copy(deep=False)
+        for name in X.columns[[isinstance(kind, pd.CategoricalDtype) for kind in X.dtypes]]:
+            codes = X[name].cat.codes.to_numpy(np.float64)
+            X[name] = np.where(codes < 0, np.nan, codes)
+    is_complete = np.ones(len(X), dtype=bool)
+    if preparation.missing == "drop_rows":
+        is_complete = ~X.isna().to_numpy().any(axis=1)
+        X = X[is_complete].reset_index(drop=True)
+    numeric = [name for name, column in X.items() if not isinstance(column.dtype, pd.CategoricalDtype)]
+    # Sums then go row by row, so that they are the same on every machine.
+    numbers = np.ascontiguousarray(X[numeric].to_numpy(np.float64))
+    present = ~np.isnan(numbers)
+    counts = np.maximum(present.sum(axis=0), 1)
+    if preparation.missing == "column_mean":
+        numbers = np.where(present, numbers, np.where(present, numbers, 0.0).sum(axis=0) / counts)
+        present, counts = np.ones_like(present), np.maximum(len(numbers), 1)
+    if preparation.scale == "all_rows":
+        # Values that are still missing do not count, and stay missing.
+        centred = numbers - np.where(present, numbers, 0.0).sum(axis=0) / counts
+        spread = np.sqrt(np.where(present, centred * centred, 0.0).sum(axis=0) / counts)
+        numbers = centred / np.where(spread == 0, 1.0, spread)
+    prepared = dict(zip(numeric, numbers.T, strict=True))
+    return pd.DataFrame({name: prepared.get(name, column) for name, column in X.items()}), is_complete
 
 
 def _in_sorted_order(dataset: Dataset) -> Dataset:

@@ -34,15 +34,15 @@ class OrdinalEncoder(TransformerMixin, BaseEstimator):
 
 def _ordinals(X: pd.DataFrame) -> np.ndarray:
     """Return (n_rows, n_columns) float64 numbers and level positions. A missing value is NaN."""
-    return np.column_stack([_ordinal(X.iloc[:, number]) for number in range(X.shape[1])])
-
-
-def _ordinal(column: pd.Series) -> np.ndarray:
-    if not isinstance(column.dtype, pd.CategoricalDtype):
-        numbers: np.ndarray = column.to_numpy(np.float64)
-        return numbers
-    codes = column.cat.set_categories(sorted(column.cat.categories)).cat.codes.to_numpy(np.float64)
-    return np.where(codes < 0, np.nan, codes)
+    columns = []
+    for number in range(X.shape[1]):
+        column = X.iloc[:, number]
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            codes = column.cat.set_categories(sorted(column.cat.categories)).cat.codes.to_numpy(np.float64)
+            columns.append(np.where(codes < 0, np.nan, codes))
+        else:
+            columns.append(column.to_numpy(np.float64))
+    return np.column_stack(columns)
 
 
 class NumericEncoder(TransformerMixin, BaseEstimator):

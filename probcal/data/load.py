@@ -27,7 +27,6 @@ from probcal.data.sources.files import (
     set_folder,
 )
 from probcal.data.sources.formats import hash_files, largest_data
-from probcal.data.sources.generated import bundled_rows
 from probcal.errors import AmbiguousDataError, DataError, MissingDataError, RowError
 
 _CACHE, _FILES, _BUNDLED, _GENERATED = "cache", "original files", "bundled with scikit-learn", "generated"
@@ -184,7 +183,7 @@ def load(card: Card) -> Dataset:
     # Splits are seeded under another name, and the data are stored under the card's own.
     card = card.original
     if card.generator:
-        raise DataError(f"{card.name}: is drawn from a seed by probcal.data.sources.generated, and not loaded")
+        raise DataError(f"{card.name}: is drawn from a seed by probcal.data.dataset.generated, and not loaded")
     if card.values or card.bundled:
         return _load(card)
     fingerprint = _obtained_fingerprints.get((cache_folder(), card)) or _cached_fingerprint(card)
@@ -197,7 +196,7 @@ def load(card: Card) -> Dataset:
 def _load(card: Card) -> Dataset:
     """Return the data set as ``load`` does. Cards that are bound to different values are different keys."""
     if card.bundled:
-        bundled_dataset = assemble(card, bundled_rows(card))
+        bundled_dataset = assemble(card, card.bundled.rows(card.target))
         if card.values in (None, bundled_dataset.fingerprint()):
             return bundled_dataset
     elif (cached_dataset := read_cached(card, str(card.values))) is not None:
@@ -231,8 +230,11 @@ def _find(card: Card, folder: Path | None) -> LocatedDataset:
     if locations:
         return next(iter(locations.values()))
     if card.openml is None:
+        advice = "or name another folder" if card.own_folder else "name DATA_DIR"
+        hint = "" if folder else f"; {advice} with --data-dir or PROBCAL_DATA_DIR"
         reason = f" OpenML: {card.no_openml}" if card.no_openml else ""
-        raise MissingDataError(f"{card.name}: has no data files here. {_missing_files_advice(card, folder)}{reason}")
+        names = ", ".join(missing_files(card, folder))
+        raise MissingDataError(f"{card.name}: has no data files here. Put these files in place: {names}{hint}.{reason}")
     return LocatedDataset(f"OpenML {card.openml.id}", card.expect.fingerprint)
 
 
@@ -267,13 +269,6 @@ def _cached_fingerprint(card: Card) -> str | None:
         location = _find(card, data_folder())
         return location.fingerprint if location.source == _CACHE else None
     return None
-
-
-def _missing_files_advice(card: Card, folder: Path | None) -> str:
-    names = ", ".join(map(str, missing_files(card, folder)))
-    advice = "or name another folder" if card.own_folder else "name DATA_DIR"
-    hint = "" if folder else f"; {advice} with --data-dir or PROBCAL_DATA_DIR"
-    return f"Put these files in place: {names}{hint}."
 
 
 def _read_files(card: Card, folder: Path | None) -> tuple[Dataset, Note]:

@@ -1,7 +1,8 @@
-"""Labels and levels as text: how they are spelled, their order, and categorical columns of text."""
+"""Text in data: the encoding of files, the spelling and order of labels and levels, and categorical columns."""
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -9,10 +10,31 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import union_categoricals
 
+from probcal.errors import DataError
+
 MAJORITY = "majority"
 """The word on a card for the most frequent label, under ``positive``."""
 NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
 """The spelling of a number on a card and in its files."""
+_EXAMINED_LENGTH = 1 << 20
+
+
+def decode_text(content: bytes, path: object) -> tuple[str, list[str]]:
+    """Return the text of a file, and a note unless it is UTF-8.
+
+    Its encoding is UTF-8 with or without its mark, UTF-16, or else Windows-1252.
+
+    Raises DataError for what is no text.
+    """
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return content.decode("utf-16", "replace"), ["UTF-16 text"]
+    if b"\0" in content[:_EXAMINED_LENGTH]:
+        hint = " (an Excel file or another archive; save the table as CSV)" if content.startswith(b"PK") else ""
+        raise DataError(f"{path}: is not a table of text{hint}; CSV, TSV, ARFF and Parquet files are read")
+    try:
+        return content.decode("utf-8-sig"), []
+    except UnicodeDecodeError:
+        return content.decode("cp1252", "replace"), ["not UTF-8, so read as Windows-1252"]
 
 
 def sort_labels(labels: Iterable[str]) -> list[str]:
@@ -61,11 +83,12 @@ def stack_frames(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Return frames of the same columns, one below the other. ``pd.concat`` would lose the categories."""
     if len(frames) == 1:
         return frames[0]
-    return pd.DataFrame({name: _stack_columns([frame[name] for frame in frames]) for name in frames[0]})
-
-
-def _stack_columns(parts: list[pd.Series]) -> pd.Series:
-    if all(isinstance(part.dtype, pd.CategoricalDtype) for part in parts):
-        joined = union_categoricals(parts)
-        return _categorical(joined.codes, list(joined.categories))
-    return pd.concat(parts, ignore_index=True)
+    stacked = {}
+    for name in frames[0]:
+        parts = [frame[name] for frame in frames]
+        if all(isinstance(part.dtype, pd.CategoricalDtype) for part in parts):
+            joined = union_categoricals(parts)
+            stacked[name] = _categorical(joined.codes, list(joined.categories))
+        else:
+            stacked[name] = pd.concat(parts, ignore_index=True)
+    return pd.DataFrame(stacked)

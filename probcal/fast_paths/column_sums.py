@@ -8,7 +8,7 @@ is found once for all classifiers, and each classifier computes its log-ratio on
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -19,40 +19,13 @@ _USUAL = 1e-100, 1e100
 _MARGINS_AT_ONCE = 2**24
 
 
-class ClassShares(Protocol):
-    """Describe one column in one class."""
-
-    def log_shares(self, points: np.ndarray) -> np.ndarray:
-        """Return the log share of each point in the class, (n_points,) in nats."""
-        ...
-
-
-class Column(Protocol):
-    """Describe one column. ``classes``: its shares in the first and in the second class."""
-
-    classes: tuple[ClassShares, ClassShares]
-
-
-class SumOfColumns(Protocol):
-    """Describe what the fast path needs of a fitted learner."""
-
-    log_prior_: np.ndarray
-    columns_: list[Any]
-
-    def reweighted(self, first: float, second: float) -> Self:
-        """Return the classifier fitted with the weights of each class multiplied by a factor."""
-        ...
-
-    def coded(self, X: Any) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return the distinct points and the number of each row's point, (n_rows,) intp, for each column.
-
-        A row of number -1 has no log-ratio in this column.
-        """
-        ...
-
-
 class ColumnSums:
     """Fit once, and derive the classifiers of all class weights.
+
+    The learner has ``reweighted(first, second)``, which returns the classifier that a fit with the weights of each
+    class multiplied by a factor would give. Its ``coded(X)`` returns, for each column, the distinct points and the
+    number of each row's point. A row of number -1 has no log-ratio in this column. Each column of its ``columns_`` has
+    ``classes``, whose ``log_shares(points)`` are the log shares of the points in either class, in nats.
 
     ``error``: a bound, in nats, of the difference between the log-odds of a derived and a fitted classifier.
     """
@@ -75,12 +48,12 @@ class ColumnSums:
             for first, second in class_weights.tolist()
         ]
 
-    def rows(self, classifiers: list[SumOfColumns], X: Any) -> LogOdds:
+    def rows(self, classifiers: list[Any], X: Any) -> LogOdds:
         """Return the log-odds of ``X``, computed where they are needed."""
         train_X, coded = self._train
         return LogOdds(classifiers, coded if X is train_X else classifiers[0].coded(X), len(X))
 
-    def margins(self, classifiers: list[SumOfColumns], X: LogOdds | np.ndarray) -> tuple[np.ndarray, float]:
+    def margins(self, classifiers: list[Any], X: LogOdds | np.ndarray) -> tuple[np.ndarray, float]:
         """Return ((n_rows, k) log-odds, their error) for ``rows`` or a part of them."""
         return X[:], self._error
 
@@ -88,9 +61,7 @@ class ColumnSums:
 class LogOdds:
     """Compute the log-odds of coded rows for all ``classifiers``, for many rows at a time."""
 
-    def __init__(
-        self, classifiers: Sequence[SumOfColumns], coded: list[tuple[np.ndarray, np.ndarray]], n_rows: int
-    ) -> None:
+    def __init__(self, classifiers: Sequence[Any], coded: list[tuple[np.ndarray, np.ndarray]], n_rows: int) -> None:
         self._classifiers, self._coded, self._n_rows = classifiers, coded, n_rows
         self._start, self._block = 0, np.empty((0, len(classifiers)))
 

@@ -92,9 +92,14 @@ def transform_rows(fast_path: FastPath, classifiers: list[Any], X: Any) -> Any:
 
 def make_fast_path(estimator: Any) -> FastPath | None:
     """Return the fast path of ``estimator``, or of the last step of a Pipeline, or None."""
-    if type(estimator) is Pipeline:
-        return pipeline_fast_path(estimator)
-    return learner_fast_path(estimator)
+    if type(estimator) is not Pipeline:
+        return learner_fast_path(estimator)
+    # a Pipeline with a memory writes at every fit, and a verbose one prints, which a shared fit would not do
+    if len(estimator.steps) < 2 or estimator.memory is not None or estimator.verbose:
+        return None
+    # an earlier step that draws its own seed is another one at every fit
+    last = None if unset_seeds(estimator[:-1]) else learner_fast_path(estimator.steps[-1][1])
+    return PipelineFastPath(last) if last is not None else None
 
 
 def learner_fast_path(estimator: Any) -> FastPath | None:
@@ -102,28 +107,23 @@ def learner_fast_path(estimator: Any) -> FastPath | None:
     if hasattr(estimator, "class_weight_shortcut"):
         declared: Callable[[], FastPath] | None = estimator.class_weight_shortcut
         return declared() if declared is not None else None
-    kind = type(estimator)  # not for a subclass, which may do something else
-    # a class of the same name in another package is another learner
-    if kind.__name__ in _HOMES and kind.__module__.startswith("sklearn."):
-        found: FastPath | None = import_module(_HOMES[kind.__name__]).make_fast_path(estimator)
-        return found
-    return None
+    home = _home(type(estimator))
+    made: FastPath | None = import_module(home).make_fast_path(estimator) if home else None
+    return made
 
 
 def modules_for(kind: type) -> list[str]:
     """Return the modules that may implement the fast path of class ``kind``, except for one that it declares itself."""
     if kind is Pipeline:
         return list(_HOMES.values())
-    return [_HOMES[kind.__name__]] if kind.__name__ in _HOMES and kind.__module__.startswith("sklearn.") else []
+    home = _home(kind)
+    return [home] if home else []
 
 
-def pipeline_fast_path(estimator: Pipeline) -> PipelineFastPath | None:
-    """Return the fast path, or None if the last step has none or an earlier step draws its own seed at every fit."""
-    # a Pipeline with a memory writes at every fit, and a verbose one prints, which a shared fit would not do
-    if len(estimator.steps) < 2 or estimator.memory is not None or estimator.verbose:
-        return None
-    last = None if unset_seeds(estimator[:-1]) else learner_fast_path(estimator.steps[-1][1])
-    return PipelineFastPath(last) if last is not None else None
+def _home(kind: type) -> str | None:
+    """Return the module for a class of scikit-learn. A subclass, which may do something else, has none."""
+    # a class of the same name in another package is another learner
+    return _HOMES.get(kind.__name__) if kind.__module__.startswith("sklearn.") else None
 
 
 class PipelineFastPath:

@@ -139,7 +139,8 @@ class SquaredHinge:
             if np.linalg.norm(gradient) <= tiny:
                 residual = float(np.linalg.norm(w - 2 * (self._gaps(margins, costs) @ self.rows)))
                 if residual <= tiny:
-                    return Minimum(w, n_steps, self._value(w, margins, costs), residual, hessian, margins)
+                    value = float(w @ w / 2 + self._gaps(margins, costs) @ np.maximum(1 - margins, 0))
+                    return Minimum(w, n_steps, value, residual, hessian, margins)
                 # the gradient of the sums is small, and that of the rows is not: the sums have gathered rounding errors
                 if refreshed:
                     return None
@@ -204,9 +205,6 @@ class SquaredHinge:
         values[: self._n_first] *= costs[0]
         values[self._n_first :] *= costs[1]
         return values if self._weights is None else values * self._weights
-
-    def _value(self, w: np.ndarray, margins: np.ndarray, costs: np.ndarray) -> float:
-        return float(w @ w / 2 + self._gaps(margins, costs) @ np.maximum(1 - margins, 0))
 
 
 # If the minimum is below this part of the value with an intercept only, liblinear may run out of iterations.
@@ -284,14 +282,8 @@ _NUMBERS = ("tol", "max_iter", "C", "intercept_scaling")
 
 def make_fast_path(estimator: LinearSVC) -> LinearSVCFastPath | None:
     """Return a fast path for one problem of ``estimator``, or None if its labels could differ."""
-    return LinearSVCFastPath() if usable(estimator) else None
-
-
-def usable(estimator: Any) -> bool:
-    """Return whether ``LinearSVCFastPath`` predicts the same labels as a fitted ``estimator``."""
-    return (
-        type(estimator) is LinearSVC
-        and estimator.penalty == "l2"
+    usable = (
+        estimator.penalty == "l2"
         and estimator.loss == "squared_hinge"
         and (estimator.dual is False or estimator.dual == "auto")
         and estimator.multi_class == "ovr"
@@ -303,6 +295,7 @@ def usable(estimator: Any) -> bool:
         and 0 < estimator.C < np.inf
         and (not estimator.fit_intercept or 0 < estimator.intercept_scaling < np.inf)
     )
+    return LinearSVCFastPath() if usable else None
 
 
 class LinearSVCFastPath:

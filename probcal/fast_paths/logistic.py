@@ -300,19 +300,12 @@ _ROUNDING = 1e-13
 
 
 def make_fast_path(estimator: LogisticRegression) -> LogisticFastPath | None:
-    """Return a fast path for one problem of ``estimator``, or None if its labels could differ."""
-    return LogisticFastPath() if usable(estimator) else None
-
-
-def usable(estimator: Any) -> bool:
-    """Return whether the fits of ``estimator`` are the minima that ``LogisticFastPath`` finds."""
-    if type(estimator) is not LogisticRegression:
-        return False
+    """Return a fast path for one problem of ``estimator``, or None if its fits may not be the minima."""
     # another version of scikit-learn may take other steps and stop elsewhere
     tested = parse_version("1.6") <= parse_version(sklearn.__version__) < parse_version("1.10")
     least, most = _TOLERANCES
     own = estimator.get_params(deep=False)
-    return (
+    usable = (
         tested
         and own["solver"] == "newton-cholesky"
         # how l2 and no penalty are spelt depends on the version
@@ -328,6 +321,7 @@ def usable(estimator: Any) -> bool:
         and own["verbose"] == 0
         and own.get("multi_class", "deprecated") in ("deprecated", "auto")
     )
+    return LogisticFastPath() if usable else None
 
 
 class LogisticFastPath:

@@ -40,65 +40,22 @@ class ShiftedClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def classes_(self) -> np.ndarray:
-        """Return the labels in sorted order.
-
-        Returns
-        -------
-        ndarray of shape (2,)
-            Labels of ``base``.
-        """
+        """Return the labels of ``base``."""
         classes: np.ndarray = self.base.classes_
         return classes
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the log-odds of the second class.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Whatever ``base`` accepts.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Log-odds in nats.
-        """
+        """Return the log-odds of the second class in nats, (n_rows,)."""
         return self.log_odds(self.base, X)[0] + self.shift
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Predict the probability of each class.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Whatever ``base`` accepts.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, 2)
-            Probabilities, in the order of ``classes_``.
-        """
+        """Return the probabilities of the classes, (n_rows, 2)."""
         log_odds = self.decision_function(X)
         return np.column_stack([expit(-log_odds), expit(log_odds)])
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predict the label of each row.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Whatever ``base`` accepts.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Labels out of ``classes_``. The first class wins a tie.
-        """
+        """Return the label of each row, (n_rows,). The first class wins a tie."""
         return self.classes_[(self.decision_function(X) > 0).astype(np.intp)]
-
-
-def _always(X: Any, first: float, second: float) -> bool:
-    return True
 
 
 class PriorShift:
@@ -120,7 +77,7 @@ class PriorShift:
         self,
         log_odds: LogOdds,
         log_prior_odds: Callable[[float, float], float],
-        holds: Callable[[Any, float, float], bool] = _always,
+        holds: Callable[[Any, float, float], bool] = lambda X, first, second: True,
     ) -> None:
         self.log_odds, self._log_prior_odds, self._holds = log_odds, log_prior_odds, holds
         self._base: Any = None
@@ -130,26 +87,10 @@ class PriorShift:
     def fit(
         self, estimator: Any, X: Any, labels: np.ndarray, class_weights: np.ndarray, row_weights: np.ndarray | None
     ) -> list[ShiftedClassifier | None]:
-        """Fit the learner once, and shift it for each pair of class weights.
+        """Fit the learner once, and shift it for each row of ``class_weights``, (k, 2).
 
-        Parameters
-        ----------
-        estimator : classifier
-            Unfitted learner, whose ``fit`` takes ``sample_weight``.
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Whatever the estimator accepts.
-        labels : ndarray of shape (n_rows,)
-            Labels of two classes.
-        class_weights : ndarray of shape (k, 2)
-            Weights of the first and of the second class.
-        row_weights : ndarray of shape (n_rows,) or None
-            Weights of the rows. None means weight 1 for each row.
-
-        Returns
-        -------
-        list of ShiftedClassifier or None, of length k
-            None stands for weights for which ``holds`` is False. All are None if a class has total weight 0, or if the
-            learner's ``classes_`` are not in sorted order.
+        None stands for weights for which ``holds`` is False. All are None if a class has total weight 0, or if the
+        learner's ``classes_`` are not in sorted order.
         """
         if self._totals is None:
             weights = np.ones(len(labels)) if row_weights is None else row_weights
@@ -173,22 +114,7 @@ class PriorShift:
         ]
 
     def margins(self, classifiers: list[ShiftedClassifier], X: Any) -> tuple[np.ndarray, np.ndarray | float]:
-        """Return the log-odds of all classifiers as margins, and their possible errors.
-
-        Parameters
-        ----------
-        classifiers : list of ShiftedClassifier, of length k
-            Classifiers that ``fit`` returned.
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Whatever the estimator accepts.
-
-        Returns
-        -------
-        margins : ndarray of shape (n_rows, k)
-            Log-odds of the second class, in nats.
-        errors : ndarray of shape (n_rows, 1) or (1, 1)
-            Possible rounding errors of the log-odds.
-        """
+        """Return the (n_rows, k) log-odds of the second class, and their possible rounding errors, (n_rows or 1, 1)."""
         log_odds, error = self.log_odds(classifiers[0].base, X)
         shifts = np.array([one.shift for one in classifiers])
         return log_odds[:, None] + shifts, np.reshape(error, (-1, 1))

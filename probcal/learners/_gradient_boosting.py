@@ -14,69 +14,24 @@ from probcal.distribution import install_line
 
 
 class GradientBoosting(ClassifierMixin, BaseEstimator, ABC):
-    """Pass everything to the classifier of another library. Subclasses define ``_classifier``.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Labels in sorted order.
-    classifier_ : object
-        Fitted classifier of the library, for the numbers of the classes.
-    """
+    """Pass everything to the classifier of another library. Subclasses define ``_classifier``."""
 
     classifier_: Any
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the classifier of the library.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Numbers.
-        y : array-like of shape (n_rows,)
-            Labels.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows. None means weight 1 for each row.
-
-        Returns
-        -------
-        Self
-            The classifier itself.
-        """
+        """Fit the classifier of the library to rows of numbers, (n_rows, n_columns), and labels, (n_rows,)."""
         # numbers of classes: CatBoost reads labels as floats, which merges large ones, and puts "10" after "9"
         self.classes_, codes = np.unique(label_array(y), return_inverse=True)
         self.classifier_ = self._classifier().fit(np.asarray(X), codes, sample_weight=sample_weight)
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Predict the probability of each class.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Numbers.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Probabilities, in the order of ``classes_``.
-        """
+        """Return the probabilities of the classes, (n_rows, n_classes), in the order of ``classes_``."""
         check_is_fitted(self)
         return np.asarray(self.classifier_.predict_proba(np.asarray(X)), dtype=np.float64)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predict the most probable label of each row.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Numbers.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Labels out of ``classes_``. The first class wins a tie.
-        """
+        """Return the most probable label of each row, (n_rows,). The first class wins a tie."""
         p = self.predict_proba(X)
         labels: np.ndarray = self.classes_[p.argmax(axis=1)]
         return labels

@@ -1,4 +1,4 @@
-"""The columns of a frame as the learners of C4.5 and Weka read them: numbers, or codes of levels."""
+"""The columns of a frame as the learners of C4.5 and Weka read them, and the base class of both."""
 
 from __future__ import annotations
 
@@ -6,7 +6,45 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import validate_data
+
+
+class FrameClassifier(ClassifierMixin, BaseEstimator):
+    """Predict the most probable label, on frames with numbers, categories and missing values."""
+
+    classes_: np.ndarray
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the most probable label of each row.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows with the columns of ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels out of ``classes_``. The first class wins a tie, as in Weka.
+
+        Raises
+        ------
+        ValueError
+            If the columns differ from those of ``fit``, or hold infinite values.
+        """
+        # first, because it says so if the classifier is not fitted
+        probabilities = self.predict_proba(X)
+        labels: np.ndarray = self.classes_[np.argmax(probabilities, axis=1)]
+        return labels
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = True
+        return tags
 
 
 def checked_frame(estimator: Any, X: Any, *, fitting: bool) -> pd.DataFrame:

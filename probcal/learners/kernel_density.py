@@ -91,18 +91,7 @@ class KernelDensity:
         return float(max((len(self._shares) - 1) / np.sqrt(self._total), 1 / 6))
 
     def reweighted(self, factor: float) -> KernelDensity:
-        """Return the density for weights that are multiplied by a factor. It shares the sums of the weights.
-
-        Parameters
-        ----------
-        factor : float
-            Factor above 0.
-
-        Returns
-        -------
-        KernelDensity
-            The density itself if the factor is 1 or it has no values, and otherwise another one.
-        """
+        """Return the density for weights that are multiplied by a ``factor`` above 0. It shares their sums."""
         # the kernel of an empty estimator stands for no row
         if factor == 1 or self._is_empty:
             return self
@@ -111,18 +100,7 @@ class KernelDensity:
         return made
 
     def mass(self, bins: np.ndarray) -> np.ndarray:
-        """Return the masses of bins.
-
-        Parameters
-        ----------
-        bins : ndarray of shape (n,)
-            Distinct numbers of bins.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Masses in [0, 1].
-        """
+        """Return the masses in [0, 1] of ``bins``, (n,) distinct numbers."""
         n_bins, edge = len(self._shares), np.ceil(_ZERO_DISTANCE * self._width) + 1
         places = np.clip(bins - self._first, -edge, n_bins - 1 + edge)
         stride = max(1, int(min(self._width, n_bins) / _NODES_PER_WIDTH))
@@ -186,19 +164,15 @@ class KernelDensity:
     def _summed_mass(self, places: np.ndarray) -> np.ndarray:
         reach = np.sqrt((self._gaps_to_centres(places) / self._width) ** 2 + self._reach) * self._width + 1
         first = np.searchsorted(self._centres, places - reach)
-        last = np.searchsorted(self._centres, places + reach, side="right")
+        counts = np.searchsorted(self._centres, places + reach, side="right") - first
         mass = np.empty(len(places))
-        for start, stop in _chunks(last - first):
-            mass[start:stop] = self._sum(places[start:stop], first[start:stop], last[start:stop])
+        for start, stop in _chunks(counts):
+            # the kernels in reach of each place, as one ragged array
+            n, starts = counts[start:stop], np.cumsum(counts[start:stop]) - counts[start:stop]
+            centres = self._centres[np.arange(n.sum()) - np.repeat(starts - first[start:stop], n)]
+            kernels = self._kernel(np.abs(centres - np.repeat(places[start:stop], n))) * self._shares[centres]
+            mass[start:stop] = np.add.reduceat(kernels, starts)
         return mass
-
-    def _sum(self, places: np.ndarray, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-        """Sum the kernels ``first`` to ``last`` of each place as one ragged array."""
-        counts = last - first
-        starts = np.cumsum(counts) - counts
-        centres = self._centres[np.arange(counts.sum()) - np.repeat(starts - first, counts)]
-        mass = self._kernel(np.abs(centres - np.repeat(places, counts))) * self._shares[centres]
-        return np.add.reduceat(mass, starts)
 
 
 def _interpolation(stride: int) -> np.ndarray:

@@ -244,6 +244,7 @@ class KernelNaiveBayes(CheckedParameters, ClassifierMixin, BaseEstimator):
 
     def _set_prior(self, by_class: np.ndarray) -> None:
         self._by_class = by_class
+        # one row more in each class, as Weka's estimators begin
         self.log_prior_ = np.log((by_class + 1) / (by_class.sum() + 2))
 
 
@@ -263,7 +264,7 @@ def _shares(weights: np.ndarray, positive: np.ndarray) -> np.ndarray:
     """Return ``weights`` scaled within each class to sum to its number of rows of positive weight."""
     scaled = weights.copy()
     for of_class in (~positive, positive):
-        total = weights[of_class].sum()
+        total = weights[of_class].sum()  # the width of a kernel depends on it, so it must not follow the class weight
         if total > 0:
             scaled[of_class] *= np.count_nonzero(weights[of_class]) / total
     return scaled
@@ -285,6 +286,7 @@ class _Frequencies:
         self._counts = counts
 
     def log_shares(self, points: np.ndarray) -> np.ndarray:
+        # one row more at each declared level, so that a level without rows is not impossible
         shares = (self._counts + 1) / (self._counts.sum() + len(self._counts))
         log_shares: np.ndarray = np.log(np.maximum(shares, _SMALLEST))[points]
         return log_shares
@@ -331,6 +333,7 @@ class _Nominal(_Column):
         super().__init__([_Frequencies(one) for one in counts])
 
     def coded(self, column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
+        # another frame may declare the levels in another order
         if not column.cat.categories.equals(self._levels):
             column = column.cat.set_categories(self._levels)
         return np.arange(len(self._levels)), column.cat.codes.to_numpy(np.intp)

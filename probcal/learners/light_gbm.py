@@ -36,13 +36,7 @@ class LightGBM(GradientBoosting):
 
     @staticmethod
     def unmet_requirement() -> str | None:
-        """Return how to install LightGBM if it is missing.
-
-        Returns
-        -------
-        str or None
-            What is missing, with the line that installs it. None if nothing is missing.
-        """
+        """Return how to install LightGBM if it is missing, or None."""
         return missing("lightgbm", _FOUND)
 
     def _classifier(self) -> Any:

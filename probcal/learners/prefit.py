@@ -185,7 +185,7 @@ class PrefitClassifier(CheckedParameters, ClassifierMixin, BaseEstimator):
                 f"the model gives values from {p.min():.4g} to {p.max():.4g}, and probabilities are from 0 to 1; use "
                 "output='score' for log-odds and other scores"
             )
-        if p.shape[1] == 1:
+        if p.shape[1] == 1:  # most libraries give only the second of two classes
             return np.column_stack([1 - p, p])
         if len(wrong := np.flatnonzero(np.abs(p.sum(axis=1) - 1) > LARGEST_SUM_ERROR)):
             raise ValueError(
@@ -244,7 +244,11 @@ class PrefitClassifier(CheckedParameters, ClassifierMixin, BaseEstimator):
         Raises ValueError for another shape, and for missing and infinite values.
         """
         self.check_parameters()
-        given = number_array(self._raw(X), "what the model gives")
+        if _is_booster(self.model, "xgboost"):
+            raw = self._from_xgboost(X)
+        else:
+            raw = self._from_lightgbm(X) if _is_booster(self.model, "lightgbm") else self.model(X)
+        given = number_array(raw, "what the model gives")
         columns = given[:, None] if given.ndim == 1 else given
         n_rows, n_classes = count_rows(X), len(self.classes_)
         if columns.shape not in {(n_rows, n_classes), (n_rows, 1 if n_classes == 2 else n_classes)}:
@@ -258,13 +262,6 @@ class PrefitClassifier(CheckedParameters, ClassifierMixin, BaseEstimator):
             raise ValueError(f"the model gives a missing or infinite value for row {row} (counted from 0)")
         return columns
 
-    def _raw(self, X: Any) -> Any:
-        if _is_booster(self.model, "xgboost"):
-            return self._from_xgboost(X)
-        if _is_booster(self.model, "lightgbm"):
-            return self._from_lightgbm(X)
-        return self.model(X)
-
     def _from_xgboost(self, X: Any) -> np.ndarray:
         booster, is_score = self.model, self.output == "score"
         rows = sys.modules["xgboost"].DMatrix(_as_table(X), enable_categorical=True)
@@ -272,6 +269,7 @@ class PrefitClassifier(CheckedParameters, ClassifierMixin, BaseEstimator):
         best = booster.attr("best_iteration")
         trees = (0, 0) if best is None else (0, int(best) + 1)
         given = np.asarray(booster.predict(rows, output_margin=is_score, iteration_range=trees))
+        # such objectives look like probabilities of 0 and 1, and only the configuration tells them apart
         may_be_labels = not is_score and (given == np.floor(given)).all()
         if may_be_labels and any(f'"{name}"' in booster.save_config() for name in _LABELS_ONLY):
             raise ValueError(

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from probcal._classes import two_classes
 from probcal._validation import row_weights
 from probcal.fast_paths.fast_path import signed_rows
-from probcal.fast_paths.hinge_path import HingePath, Solution
+from probcal.fast_paths.hinge_path import HingePath, Point
 
 
 class HingeSVMShortcut:
@@ -28,80 +28,34 @@ class HingeSVMShortcut:
     def fit(
         self, estimator: HingeSVM, X: Any, labels: np.ndarray, class_weights: np.ndarray, row_weights: np.ndarray | None
     ) -> list[HingeSVM | None]:
-        """Fit a HingeSVM for each pair of class weights.
+        """Return a fitted HingeSVM for each row of ``class_weights``, (k, 2), or None if its labels are not certain.
 
-        Parameters
-        ----------
-        estimator : HingeSVM
-            Learner whose ``C`` is used.
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Finite numbers.
-        labels : ndarray of shape (n_rows,)
-            Labels of two classes.
-        class_weights : ndarray of shape (k, 2)
-            Weights of the first and of the second class.
-        row_weights : ndarray of shape (n_rows,) or None
-            Weights of the rows, not negative. None means weight 1 for each row.
-
-        Returns
-        -------
-        list of HingeSVM or None, of length k
-            None stands for a classifier whose labels are not certain. ``margin_error_`` of the others is the largest
-            error of the margin of a training row.
-
-        Raises
-        ------
-        ValueError
-            As ``HingeSVM.fit``.
+        ``margin_error_`` of each is the largest error of the margin of a training row. Raises ValueError as
+        ``HingeSVM.fit``.
         """
-        if self._path is None:
+        if self._path is None:  # one path for all calls, because later solutions start from earlier ones
             self._template = clone(estimator)
             self._path = self._template._path(X, labels, row_weights)
         solved: list[HingeSVM | None] = [None] * len(class_weights)
+        # a class of weight 0 or infinity has no minimum here: the learner itself says so
         for place in np.flatnonzero(np.all((class_weights > 0) & np.isfinite(class_weights), axis=1)).tolist():
             solution = self._path.solve(estimator.C * class_weights[place])
             if solution.margin_error is not None:
+                # the template has the classes and the names of the columns
                 classifier = copy(self._template)._take(solution)
                 classifier.margin_error_ = solution.margin_error
                 solved[place] = classifier
         return solved
 
     def rows(self, classifiers: list[HingeSVM], X: Any) -> Any:
-        """Check ``X`` as HingeSVM itself does for prediction, with its errors and warnings.
-
-        Parameters
-        ----------
-        classifiers : list of HingeSVM
-            Classifiers that ``fit`` returned.
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Rows with the columns of ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_columns)
-            The checked rows.
-        """
+        """Return ``X`` as HingeSVM itself checks it for prediction, with its errors and warnings."""
         return validate_data(classifiers[0], X, dtype=np.float64, reset=False)
 
     def margins(self, classifiers: list[HingeSVM], X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return the margins of all classifiers, and their possible errors.
-
-        Parameters
-        ----------
-        classifiers : list of HingeSVM, of length k
-            Classifiers that ``fit`` returned.
-        X : ndarray of shape (n_rows, n_columns)
-            Rows that ``rows`` has checked.
-
-        Returns
-        -------
-        margins : ndarray of shape (n_rows, k)
-            Margins. They are above 0 for the second class.
-        errors : ndarray of shape (k,)
-            Twice ``margin_error_``, because the learner's own fit may be off by the same error.
-        """
+        """Return the (n_rows, k) margins of ``rows``, above 0 for the second class, and their errors (k,)."""
         coefficients = np.concatenate([one.coef_ for one in classifiers])
         intercepts = np.concatenate([one.intercept_ for one in classifiers])
+        # twice, because the learner's own fit may be off by the same error
         return X @ coefficients.T + intercepts, np.array([2 * one.margin_error_ for one in classifiers])
 
 
@@ -213,7 +167,8 @@ class HingeSVM(LinearClassifierMixin, BaseEstimator):
                 raise ValueError(f"sample_weight is zero for all rows of class {name}, so y holds one class only")
         return HingePath(signed_rows(checked, second, weights, 1.0))
 
-    def _take(self, solution: Solution) -> HingeSVM:
+    def _take(self, solution: Point) -> HingeSVM:
+        # copies, so that a stored classifier does not keep the arrays of the search
         self.coef_, self.intercept_ = solution.w[None, :-1].copy(), solution.w[-1:].copy()
         self.n_iter_ = solution.n_steps
         return self
@@ -235,23 +190,6 @@ class HingeSVM(LinearClassifierMixin, BaseEstimator):
         checked = validate_data(self, X, dtype=np.float64, reset=False)
         margins: np.ndarray = checked @ self.coef_[0] + self.intercept_[0]
         return margins
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict the label of each row.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Finite numbers, in the columns of ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Labels out of ``classes_``. A margin of 0 goes to the first class.
-        """
-        is_second = self.decision_function(X) > 0
-        labels: np.ndarray = self.classes_[is_second.astype(int)]
-        return labels
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -19,7 +19,7 @@ import pyarrow.csv
 
 from probcal._io import join_first
 from probcal.data.sources.formats import csv_rows
-from probcal.data.sources.text_encoding import decode_text
+from probcal.data.text_values import decode_text
 from probcal.errors import DataError
 from probcal.reading.text_column import TEXT
 

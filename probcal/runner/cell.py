@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from probcal.config.experiment import Experiment, ExperimentColumn
 from probcal.data.card import Card
-from probcal.data.card_split import Split
+from probcal.data.splits import Split
 from probcal.metrics.registry import METRICS
 from probcal.store.cell_result import CellResult, cell_id
 

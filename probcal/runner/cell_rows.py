@@ -11,17 +11,16 @@ from scipy.sparse import issparse
 
 from probcal._validation import take_rows
 from probcal.data.card import Card
-from probcal.data.dataset import Dataset
+from probcal.data.dataset import Dataset, generated
 from probcal.data.encode import ENCODERS
 from probcal.data.load import load
-from probcal.data.sources.generated import generated
 from probcal.data.splits import draw_legacy_folds, fold_rows, split_rows, stream_seed
 from probcal.errors import DataError
 from probcal.methods._shared_fits import Repetition, RepetitionFits, SharedFits, SharedScores
 from probcal.runner import nested_rows
 
 if TYPE_CHECKING:
-    from probcal.data.card_split import Split
+    from probcal.data.splits import Split
     from probcal.runner.cell import Cell
 
 Parts = tuple[np.ndarray, np.ndarray]

@@ -17,7 +17,7 @@ from typing import Any
 from probcal.components.classes import import_class
 from probcal.config.experiment import Component, Experiment, parse_experiment
 from probcal.data.card import Card
-from probcal.data.card_split import Split
+from probcal.data.splits import Split
 from probcal.errors import StoreError
 from probcal.runner.cell import cells_of
 from probcal.runner.identity import Identities, changed_parts, has_same_metrics

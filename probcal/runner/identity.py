@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from probcal.config.experiment import Component
     from probcal.data.card import Card
-    from probcal.data.card_split import Split
+    from probcal.data.splits import Split
     from probcal.runner.cell import Cell
     from probcal.store.cell_result import CellResult
 
@@ -136,7 +136,7 @@ def other_versions(versions: Mapping[str, str], recorded: Mapping[str, str]) -> 
 
 
 def _named_weka() -> str | None:
-    from probcal.learners.weka.jar import named_version  # imports pandas, which most commands do not need
+    from probcal.learners.weka.jvm import named_version  # imports pandas, which most commands do not need
 
     return named_version()
 
@@ -187,7 +187,7 @@ class Identities:
         """Return whether the cell needs a release of Weka that is not at hand. Its results can be read only."""
         if not self._weka or not _uses_weka(_paths(cell)):
             return False
-        from probcal.learners.weka.jar import other_release
+        from probcal.learners.weka.jvm import other_release
 
         return other_release(self._weka) is not None
 

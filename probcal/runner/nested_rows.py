@@ -18,7 +18,7 @@ from probcal.methods.calibrators._calibration_rows import folds
 
 if TYPE_CHECKING:
     from probcal.config.entries import Component
-    from probcal.data.card_split import Split
+    from probcal.data.splits import Split
     from probcal.runner.cell import Cell
 
 

@@ -206,7 +206,7 @@ def refuse_unmet_requirements(cells: Sequence[Cell], weka: str | None = None) ->
     for word, path, name in dict.fromkeys(components):
         need = unmet_requirement(import_class(path))
         if not need and weka and numerics().canonical(path).startswith(WEKA_PACKAGE):
-            from probcal.learners.weka.jar import other_release  # imports pandas, which most commands do not need
+            from probcal.learners.weka.jvm import other_release  # imports pandas, which most commands do not need
 
             need = other_release(weka)
         if need:

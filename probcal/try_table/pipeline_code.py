@@ -18,8 +18,8 @@ from probcal._io import printable
 from probcal.components.classes import import_class, parameter_names
 from probcal.config.columns import ExperimentColumn
 from probcal.config.entries import Component
-from probcal.data.card_split import Split
 from probcal.data.encode import ENCODERS
+from probcal.data.splits import Split
 from probcal.methods.calibration_splits import GroupHoldout
 from probcal.runner.nested_rows import calibration_cv, cv_params
 

@@ -14,9 +14,8 @@ import pyarrow as pa
 
 from probcal._io import counted
 from probcal.config.entries import Component
-from probcal.data.card_split import Kind, Split
 from probcal.data.dataset import Dataset
-from probcal.data.splits import stream_seed
+from probcal.data.splits import Kind, Split, stream_seed
 from probcal.errors import DataError, ProbcalError
 from probcal.reading.text_column import text_of
 from probcal.runner.nested_rows import calibration_cv, calibration_rows, calibration_seed, keys_of, split_rows

@@ -6,9 +6,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
 from probcal.data.dataset import assemble
-from probcal.data.sources.generated import bundled_rows
-from probcal.errors import DataError
-from tests.data.small_cards import make_card, shipped_card
+from tests.data.small_cards import shipped_card
 
 
 @pytest.mark.parametrize(
@@ -24,14 +22,9 @@ from tests.data.small_cards import make_card, shipped_card
 )
 def test_rows_and_labels_are_those_of_scikit_learn(name, load, y_of):
     card = shipped_card(name)
-    dataset = assemble(card, bundled_rows(card))
+    dataset = assemble(card, card.bundled.rows(card.target))
     data, target = load(return_X_y=True)
     ours = sorted([*row, label] for row, label in zip(dataset.X.to_numpy().tolist(), dataset.y.tolist(), strict=True))
     theirs = sorted([*row, int(y_of(label))] for row, label in zip(data.tolist(), target, strict=True))
     assert ours == theirs
     assert dataset.fingerprint() == card.expect.fingerprint
-
-
-def test_an_unknown_bundled_data_set_is_rejected():
-    with pytest.raises(DataError, match="small: does not come with scikit-learn"):
-        bundled_rows(make_card({"y": "target"}, "f"))

@@ -7,8 +7,8 @@ import pytest
 from scipy.integrate import quad
 
 from probcal.data.card import Card, find_card, read_card
+from probcal.data.dataset import generated
 from probcal.data.load import find, load, obtain
-from probcal.data.sources.generated import generated
 from probcal.errors import DataError
 
 PAPER = read_card(find_card("documents"))

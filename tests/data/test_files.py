@@ -25,56 +25,48 @@ def read(folder, text, columns=XY, **more):
     return read_original_files(make_card(columns, "f.data", **more), put(folder, "f.data", text))
 
 
-def refused(folder, text, columns=XY, **more) -> str:
-    with pytest.raises(DataError) as caught:
-        read(folder, text, columns, **more)
-    return str(caught.value)
+TEXTS = {
+    "fields are read as they are spelled": (
+        "1.50,007,yes\n-0,1e3,no\n", {}, [["1.50", "007", "yes"], ["-0", "1e3", "no"]],
+    ),
+    "a question mark and an empty field are missing": (
+        "?,,yes\n1, ? ,no\n", {}, [[None, None, "yes"], ["1", None, "no"]],
+    ),
+    "words that pandas takes for missing are values": (
+        "1,NA,yes\n2,None,no\n", {}, [["1", "NA", "yes"], ["2", "None", "no"]],
+    ),
+    "only the marks of the card are missing": ("-,?,yes\n", {"missing": ["-"]}, [[None, "?", "yes"]]),
+    "blanks around a field are ignored": ("1, red , yes\n2,red, yes\n", {}, [["1", "red", "yes"], ["2", "red", "yes"]]),
+    "only the label ends at a dot": (
+        "1.5,a.b,yes.|2059\n2.5,a.c,no.\n", {"label_until": "."}, [["1.5", "a.b", "yes"], ["2.5", "a.c", "no"]],
+    ),
+    "a run of blanks or tabs separates": (
+        "  1   red\tyes  \n2 red no\n", {"separator": "whitespace"}, [["1", "red", "yes"], ["2", "red", "no"]],
+    ),
+    "tabs separate and carriage returns are removed": (
+        "1\t\tyes\r\n2\tred\tno\r\n", {"separator": "\t"}, [["1", None, "yes"], ["2", "red", "no"]],
+    ),
+    "quotation marks are removed and protect the separator": (
+        '"x";"colour";"y"\n1;"light; red";"yes"\n', {"separator": ";", "header": True}, [["1", "light; red", "yes"]],
+    ),
+    "values are renamed in their column only": (
+        "1,1,no\n2,2,yes\n", {"rename": {"colour": {1: "red", 2: "blue"}}}, [["1", "red", "no"], ["2", "blue", "yes"]],
+    ),
+}  # fmt: skip
 
 
 class TestText:
-    def test_fields_are_read_as_they_are_spelled(self, tmp_path):
-        assert values(read(tmp_path, "1.50,007,yes\n-0,1e3,no\n")) == [["1.50", "007", "yes"], ["-0", "1e3", "no"]]
-
-    def test_a_question_mark_and_an_empty_field_are_missing(self, tmp_path):
-        assert values(read(tmp_path, "?,,yes\n1, ? ,no\n")) == [[None, None, "yes"], ["1", None, "no"]]
-
-    def test_words_that_pandas_takes_for_missing_are_values(self, tmp_path):
-        assert values(read(tmp_path, "1,NA,yes\n2,None,no\n")) == [["1", "NA", "yes"], ["2", "None", "no"]]
-
-    def test_only_the_marks_of_the_card_are_missing(self, tmp_path):
-        assert values(read(tmp_path, "-,?,yes\n", missing=["-"])) == [[None, "?", "yes"]]
-
-    def test_blanks_around_a_field_are_ignored(self, tmp_path):
-        rows = read(tmp_path, "1, red , yes\n2,red, yes\n")
-        assert values(rows) == [["1", "red", "yes"], ["2", "red", "yes"]]
+    @pytest.mark.parametrize(("text", "more", "rows"), TEXTS.values(), ids=TEXTS)
+    def test_the_rules_of_a_card_give_these_values(self, tmp_path, text, more, rows):
+        assert values(read(tmp_path, text, **more)) == rows
 
     def test_comments_and_blank_lines_are_not_rows(self, tmp_path):
         text = "|1x3 Cross validator\n1,red,yes\n\n2,red,no\n\n\n"
         assert len(read(tmp_path, text, comment="|")) == 2
 
-    def test_only_the_label_ends_at_a_dot(self, tmp_path):
-        rows = read(tmp_path, "1.5,a.b,yes.|2059\n2.5,a.c,no.\n", label_until=".")
-        assert values(rows) == [["1.5", "a.b", "yes"], ["2.5", "a.c", "no"]]
-
     def test_the_target_may_be_the_first_column(self, tmp_path):
         rows = read(tmp_path, "yes,1\n", {"y": "target", "x": "numeric"})
         assert rows["y"].tolist() == ["yes"]
-
-    def test_a_run_of_blanks_or_tabs_separates(self, tmp_path):
-        assert values(read(tmp_path, "  1   red\tyes  \n2 red no\n", separator="whitespace")) == [
-            ["1", "red", "yes"],
-            ["2", "red", "no"],
-        ]
-
-    def test_tabs_separate_and_carriage_returns_are_removed(self, tmp_path):
-        assert values(read(tmp_path, "1\t\tyes\r\n2\tred\tno\r\n", separator="\t")) == [
-            ["1", None, "yes"],
-            ["2", "red", "no"],
-        ]
-
-    def test_quotation_marks_are_removed_and_protect_the_separator(self, tmp_path):
-        text = '"x";"colour";"y"\n1;"light; red";"yes"\n'
-        assert values(read(tmp_path, text, separator=";", header=True)) == [["1", "light; red", "yes"]]
 
     def test_columns_of_a_header_are_found_by_name(self, tmp_path):
         rows = read(tmp_path, "y,shade,x\nyes,red,1\n", header=True, column_names={"shade": "colour"})
@@ -89,10 +81,6 @@ class TestText:
 
     def test_a_latin_1_letter_does_not_stop_the_reading(self, tmp_path):
         assert read(tmp_path, b"1,caf\xe9,yes\n")["colour"].tolist() == [r"caf\xe9"]
-
-    def test_values_are_renamed_in_their_column_only(self, tmp_path):
-        rows = read(tmp_path, "1,1,no\n2,2,yes\n", rename={"colour": {1: "red", 2: "blue"}})
-        assert values(rows) == [["1", "red", "no"], ["2", "blue", "yes"]]
 
     def test_only_the_first_rows_are_taken(self, tmp_path):
         assert len(read(tmp_path, "1,a,yes\n2,a,no\n3,a,no\n", first_rows=2)) == 2
@@ -109,43 +97,37 @@ class TestText:
         assert rows["colour"].tolist() == [f"c{i % 7}" for i in range(50_000)]
 
 
+MALFORMED = {
+    "a short line": ("|head\n1,red,yes\n\n2,red\n", {"comment": "|"}, "small/f.data:4: 2 fields where 3 are expected"),
+    "a way to skip it": ("1,red,yes\n2,red\n", {}, "skip_lines"),
+    "a long line": ("1,red,yes\n2,red,no,\n", {}, "f.data:2: 4 fields where 3"),
+    "a short line of blanks": ("1 red yes\n2\n", {"separator": "whitespace"}, "f.data:2: 1 field where"),
+    "an open quotation mark": ('1,red,yes\n2,"red,no\n3,red",no\n', {}, "f.data:2: a quotation mark"),
+    "an empty file": ("", {}, "f.data: holds no data"),
+    "blank lines only": ("\n\n", {}, "f.data: holds no data"),
+    "a comment only": ("|only a comment\n", {"comment": "|"}, "f.data: holds no data"),
+    "a header only": ("x,colour,y\n", {"header": True}, "f.data: holds no data"),
+    "the nearest column": (
+        "x,color,y\n1,red,yes\n", {"header": True}, "has no column 'colour'; did you mean \"color\"?",
+    ),
+    "a column unknown to the card": (
+        "x,colour,y,z\n1,red,yes,2\n", {"header": True}, "has a column 'z' unknown to the card",
+    ),
+    "two columns of one name": ("x,x,y\n1,2,yes\n", {"header": True}, "f.data:1: two columns are called 'x'"),
+}  # fmt: skip
+
+
 class TestMalformedText:
-    def test_message_names_a_short_line(self, tmp_path):
-        message = refused(tmp_path, "|head\n1,red,yes\n\n2,red\n", comment="|")
-        assert f"{tmp_path}/small/f.data:4: 2 fields where 3 are expected" in message
-        assert "skip_lines" in message
-
-    def test_message_names_a_long_line(self, tmp_path):
-        assert "f.data:2: 4 fields where 3" in refused(tmp_path, "1,red,yes\n2,red,no,\n")
-
-    def test_message_names_a_short_line_of_blank_separated_text(self, tmp_path):
-        assert "f.data:2: 1 field where" in refused(tmp_path, "1 red yes\n2\n", separator="whitespace")
+    @pytest.mark.parametrize(("text", "more", "message"), MALFORMED.values(), ids=MALFORMED)
+    def test_message_names_the_fault_and_its_line(self, tmp_path, text, more, message):
+        with pytest.raises(DataError) as caught:
+            read(tmp_path, text, **more)
+        assert message in str(caught.value)
 
     def test_skip_lines_removes_a_malformed_line(self, tmp_path):
         card = make_card(XY, {"name": "f.data", "skip_lines": [2]})
         rows = read_original_files(card, put(tmp_path, "f.data", "1,red,yes\n,?,2,?\n3,red,no\n"))
         assert rows["x"].tolist() == ["1", "3"]
-
-    def test_message_names_the_line_of_an_open_quotation_mark(self, tmp_path):
-        assert "f.data:2: a quotation mark" in refused(tmp_path, '1,red,yes\n2,"red,no\n3,red",no\n')
-
-    @pytest.mark.parametrize("text", ["", "\n\n", "|only a comment\n"])
-    def test_a_text_file_without_rows_is_rejected(self, tmp_path, text):
-        assert "f.data: holds no data" in refused(tmp_path, text, comment="|")
-
-    def test_a_header_alone_is_rejected(self, tmp_path):
-        assert "f.data: holds no data" in refused(tmp_path, "x,colour,y\n", header=True)
-
-    def test_message_suggests_the_nearest_column_of_the_header(self, tmp_path):
-        message = refused(tmp_path, "x,color,y\n1,red,yes\n", header=True)
-        assert "has no column 'colour'; did you mean \"color\"?" in message
-
-    def test_message_names_a_column_unknown_to_the_card(self, tmp_path):
-        message = refused(tmp_path, "x,colour,y,z\n1,red,yes,2\n", header=True)
-        assert "has a column 'z' unknown to the card" in message
-
-    def test_two_columns_of_one_name_are_rejected(self, tmp_path):
-        assert "f.data:1: two columns are called 'x'" in refused(tmp_path, "x,x,y\n1,2,yes\n", header=True)
 
 
 class TestPackingAndChecksums:

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import multivariate_normal, norm
 
 from probcal.data.card import Card, find_card, read_card
-from probcal.data.sources.generated import generated
+from probcal.data.dataset import generated
 from probcal.data.splits import split_rows
 from probcal.errors import FileProblems
 

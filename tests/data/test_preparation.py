@@ -8,8 +8,8 @@ import pytest
 from pydantic import ValidationError
 from sklearn.preprocessing import StandardScaler
 
-from probcal.data.dataset import assemble
-from probcal.data.preparation import Preparation, prepare_columns
+from probcal.data.dataset import assemble, prepare_columns
+from probcal.data.sources.specifications import Preparation
 from tests.data.small_cards import changed, make_card
 
 COLUMNS = {"a": "numeric", "b": "nominal", "y": "target"}

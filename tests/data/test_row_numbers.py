@@ -13,10 +13,9 @@ import pytest
 from probcal.config.experiment import read_experiment
 from probcal.data.cache import Note, read_cached, write_cached
 from probcal.data.card import Card, read_card
-from probcal.data.card_split import read_row_numbers
 from probcal.data.dataset import Dataset, assemble
 from probcal.data.sources.files import read_original_files
-from probcal.data.splits import repetitions_of, split_rows
+from probcal.data.splits import read_row_numbers, repetitions_of, split_rows
 from probcal.errors import DataError, FileProblems, RowError
 from probcal.runner.identity import _split
 from tests.data.small_cards import shipped_card

@@ -8,7 +8,6 @@ import pytest
 from probcal.data.card import Card, card_names
 from probcal.data.dataset import Dataset, assemble
 from probcal.data.sources.files import missing_files, read_original_files
-from probcal.data.sources.generated import bundled_rows
 from probcal.data.text_values import sort_labels
 from tests.data.small_cards import changed, shipped_card
 
@@ -93,7 +92,7 @@ def test_text_and_arff_give_the_identical_data_set(name, dataset, original_files
 
 @pytest.mark.parametrize("name", [name for name, card in CARDS.items() if card.bundled])
 def test_a_bundled_data_set_is_as_its_card_expects(name):
-    assemble(CARDS[name], bundled_rows(CARDS[name]))
+    assemble(CARDS[name], CARDS[name].bundled.rows(CARDS[name].target))
 
 
 @pytest.mark.parametrize("name", [name for name, card in CARDS.items() if card.reading_of])

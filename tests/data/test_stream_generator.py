@@ -12,8 +12,8 @@ from scipy.special import logit
 
 from probcal.config.experiment import read_experiment
 from probcal.data.card import Card, find_card, read_card
+from probcal.data.dataset import generated
 from probcal.data.load import find
-from probcal.data.sources.generated import generated
 from probcal.data.splits import split_rows
 from probcal.errors import FileProblems
 

@@ -8,38 +8,20 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import lsq_linear
 from sklearn.base import clone
 from sklearn.svm import SVC
 
 from probcal.fast_paths import hinge_path
-from probcal.fast_paths.hinge_exact import best_intercept
+from probcal.fast_paths.hinge_path import best_intercept
 from probcal.learners import HingeSVM
 from probcal.learners.svm import HingeSVMShortcut
 from tests.fast_paths.naive_loop import assert_no_vote_changes
-from tests.small_tables import class_weights, overlapping, real_and_drawn, table_of, tables
+from tests.small_tables import class_weights, duality_gap, overlapping, real_and_drawn, table_of, tables
 
 
 def limits_of(labels, pair, row_weights=None):
     limits = np.where(labels == 1, pair[1], pair[0])
     return limits if row_weights is None else limits * row_weights
-
-
-def duality_gap(classifier, X, labels, limits):
-    """Return the relative duality gap of the best multipliers and their imbalance between the classes."""
-    signs = np.where(labels == classifier.classes_[1], 1.0, -1.0)
-    gaps = 1 - signs * classifier.decision_function(X)
-    on = np.abs(gaps) < 1e-9
-    rows = signs[:, None] * np.column_stack([X, np.ones(len(X))])
-    multipliers = np.where(gaps > 0, limits, 0)
-    multipliers[on] = 0
-    if on.any():
-        left = np.append(classifier.coef_[0], 0) - multipliers @ rows
-        multipliers[on] = lsq_linear(rows[on].T, left, (0, limits[on]), method="bvls", tol=1e-14).x
-    summed = multipliers @ rows
-    primal = classifier.coef_[0] @ classifier.coef_[0] / 2 + limits @ np.maximum(gaps, 0)
-    dual = multipliers.sum() - summed[:-1] @ summed[:-1] / 2
-    return abs(primal - dual) / primal, abs(summed[-1]) / multipliers.sum()
 
 
 @pytest.mark.parametrize("name", ["cancer", "wine"])  # LIBSVM needs minutes for the other sets
@@ -156,13 +138,6 @@ def test_an_intercept_without_free_multipliers_is_exact():
     (fitted,) = HingeSVMShortcut().fit(HingeSVM(), X, labels, np.array([[1.0, 1 / 3]]), None)
     assert fitted.coef_[0, 0] == pytest.approx(-1, abs=1e-15)
     assert fitted.intercept_[0] == pytest.approx(0, abs=fitted.margin_error_)
-
-
-def test_rows_with_nan_are_rejected():
-    X, labels = overlapping(50)
-    X[3, 2] = np.nan
-    with pytest.raises(ValueError, match="NaN"):
-        HingeSVMShortcut().fit(HingeSVM(), X, labels, class_weights(2), None)
 
 
 def test_a_classifier_stores_column_names_and_no_rows():

@@ -17,7 +17,8 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
-from probcal.fast_paths.linear_svm import LinearSVCFastPath, usable
+from probcal.fast_paths.fast_path import make_fast_path
+from probcal.fast_paths.linear_svm import LinearSVCFastPath
 from tests.small_tables import class_weights, overlapping, real_and_drawn, table_of, tables
 
 TIGHT = LinearSVC(tol=1e-10, max_iter=100_000)
@@ -126,17 +127,17 @@ def test_a_row_on_the_boundary_is_within_the_error():
     ids=str,
 )
 def test_the_shortcut_rejects_other_parameters(parameters):
-    assert usable(TIGHT)
-    assert not usable(clone(TIGHT).set_params(**parameters))
+    assert make_fast_path(TIGHT) is not None
+    assert make_fast_path(clone(TIGHT).set_params(**parameters)) is None
 
 
 def test_the_shortcut_rejects_defaults_and_subclasses():
     class Other(LinearSVC):
         pass
 
-    assert not usable(LinearSVC())
-    assert not usable(Other(tol=1e-10))
-    assert usable(LinearSVC(tol=1e-8, max_iter=100_000, fit_intercept=False, intercept_scaling=0))
+    assert make_fast_path(LinearSVC()) is None
+    assert make_fast_path(Other(tol=1e-10)) is None
+    assert make_fast_path(LinearSVC(tol=1e-8, max_iter=100_000, fit_intercept=False, intercept_scaling=0)) is not None
 
 
 def test_sparse_wide_and_zero_weight_cases_are_left_to_liblinear():

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_breast_cancer, load_iris
 
-from probcal.learners.c45.layout import ATTRIBUTE, COUNTS, CUT, FIRST_CHILD, N_CHILDREN
+from probcal.learners.c45.tree import ATTRIBUTE, COUNTS, CUT, FIRST_CHILD, N_CHILDREN
 
 OPTIONS = {
     "": {},

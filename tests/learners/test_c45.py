@@ -94,12 +94,12 @@ def test_branch_shares_of_a_row_sum_to_1():
 
 
 def test_column_layout_needs_no_second_compilation():
-    from probcal.learners.c45 import descent, growth, pruning
+    from probcal.learners.c45 import growth, tree
 
     X, y = mixed_table(2)
     for columns in (X.columns, X.columns[:1], X.columns[-1:], [X.columns[0], X.columns[-1]]):
         C45Classifier().fit(X[columns], y).predict_proba(X[columns])
-    for function in (growth.grow, pruning.prune, descent.probabilities):
+    for function in (growth.grow, tree.prune, tree.probabilities):
         layouts = {kind.layout for signature in function.signatures for kind in signature if hasattr(kind, "layout")}
         assert layouts == {"C"}
 

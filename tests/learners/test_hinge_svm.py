@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import lsq_linear
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import MinMaxScaler
@@ -19,7 +18,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
 from probcal.learners import HingeSVM, WekaClassifier
-from tests.small_tables import overlapping, real_and_drawn, table_of, tables
+from tests.small_tables import duality_gap, overlapping, real_and_drawn, table_of, tables
 
 pytestmark = pytest.mark.filterwarnings("error::sklearn.exceptions.ConvergenceWarning")
 
@@ -47,17 +46,9 @@ def test_primal_value_equals_dual_value(name, threshold):
     limits = np.where(signs > 0, (1 - threshold) / threshold, 1.0)
     fitted = HingeSVM().fit(X, labels, limits)
     gaps = 1 - signs * fitted.decision_function(X)
-    on = np.abs(gaps) < 1e-7
-    np.testing.assert_allclose(gaps[on], 0, atol=2e-11)
-    rows = signs[:, None] * np.column_stack([X, np.ones(len(X))])
-    multipliers = np.where(gaps > 0, limits, 0)
-    multipliers[on] = 0
-    left = np.append(fitted.coef_[0], 0) - multipliers @ rows
-    multipliers[on] = lsq_linear(rows[on].T, left, (0, limits[on]), method="bvls", tol=1e-14).x
-    summed = multipliers @ rows
-    primal = value(fitted, X, labels, limits)
-    assert abs(summed[-1]) <= 1e-9 * multipliers.sum()
-    assert multipliers.sum() - summed[:-1] @ summed[:-1] / 2 == pytest.approx(primal, rel=1e-8)
+    np.testing.assert_allclose(gaps[np.abs(gaps) < 1e-7], 0, atol=2e-11)
+    gap, imbalance = duality_gap(fitted, X, labels, limits)
+    assert gap < 1e-8 and imbalance < 1e-9
 
 
 @settings(derandomize=True, deadline=None, max_examples=100)
@@ -122,7 +113,7 @@ def test_bad_rows_labels_and_weights_are_rejected():
 
 
 def test_a_minimum_that_is_not_reached_gives_a_warning(monkeypatch):
-    monkeypatch.setattr("probcal.fast_paths.hinge_solver._MAX_ROUNDS", 2)
+    monkeypatch.setattr("probcal.fast_paths.hinge_path._MAX_ROUNDS", 2)
     with pytest.warns(ConvergenceWarning, match="did not reach its minimum"):
         HingeSVM().fit(*overlapping())
 

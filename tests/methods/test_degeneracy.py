@@ -8,7 +8,7 @@ from sklearn.svm import SVC
 
 from probcal import WeightSweepClassifier
 from probcal.data.card import find_card, read_card
-from probcal.data.sources.generated import generated
+from probcal.data.dataset import generated
 from probcal.data.splits import stream_seed
 
 CARD = read_card(find_card("gaussians-14"))

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from probcal import WeightSweepClassifier
 from probcal.data.card import find_card, read_card
-from probcal.data.sources.generated import generated
+from probcal.data.dataset import generated
 from probcal.methods.weight_sweep import support_vectors
 
 TOY = generated(read_card(find_card("gaussians")), seed=0)

@@ -14,7 +14,7 @@ from sklearn.neural_network import MLPClassifier
 
 from probcal.data.card import find_card, read_card
 from probcal.data.load import load, obtain
-from probcal.data.splits import draw_legacy_folds, legacy_stratified_folds
+from probcal.data.splits import draw_legacy_folds
 from probcal.methods._shared_fits import Repetition, RepetitionFits
 from probcal.metrics.checked_rows import checked
 from probcal.metrics.losses import clipped_log_loss
@@ -36,7 +36,7 @@ ONE = {"order": "ejs", "one_classifier": True}
 def predicted(learner, number, fold, data=(X, Y, LABELS), key="test", **params):
     """Return the test rows of one fold and their predictions, computed as by the runner."""
     features, y, labels = data
-    outer = legacy_stratified_folds(labels, 5, number)
+    outer = draw_legacy_folds(labels, 5, np.random.RandomState(number))
     fits = RepetitionFits(Repetition(key, features, y, labels, 5, number, draw_legacy_folds), fold)
     train, test = features[outer != fold], outer == fold
     with fits.of_rows(train, y[outer != fold]):
@@ -127,7 +127,7 @@ def test_learners_with_seeds_do_not_share_a_replay():
 
 
 def test_one_classifier_scores_all_test_rows():
-    outer = legacy_stratified_folds(LABELS, 5, 0)
+    outer = draw_legacy_folds(LABELS, 5, np.random.RandomState(0))
     test, p = predicted(GaussianNB(), 0, 2, map="none", one_classifier=True)
     expected = GaussianNB().fit(X[outer != 2], Y[outer != 2]).predict_proba(X[test])[:, 1]
     np.testing.assert_allclose(p, expected, atol=1e-12)
@@ -135,7 +135,7 @@ def test_one_classifier_scores_all_test_rows():
 
 def test_memory_order_of_rows_changes_no_prediction():
     wide = load_breast_cancer(return_X_y=True)[0][:240]
-    outer = legacy_stratified_folds(LABELS, 5, 0)
+    outer = draw_legacy_folds(LABELS, 5, np.random.RandomState(0))
     fits = RepetitionFits(Repetition("wide", wide, Y, LABELS, 5, 0, draw_legacy_folds), 0)
     train, test = wide[outer != 0], wide[outer == 0]
     with fits.of_rows(train, Y[outer != 0]):

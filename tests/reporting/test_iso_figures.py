@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 from probcal import WeightSweepClassifier
 from probcal._io import shipped
 from probcal.data.card import find_card, read_card
-from probcal.data.sources.generated import generated
+from probcal.data.dataset import generated
 from probcal.data.splits import stream_seed
 from probcal.reporting.iso_figures import PAPER_PANELS, contains_points, iso_figures, label_lines, level_text, region
 from probcal.reporting.stored_curves import box_of, sweeps_of, undrawn_columns

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from probcal.config.experiment import read_experiment
-from probcal.data.sources.generated import generated
+from probcal.data.dataset import generated
 from probcal.data.splits import stream_seed
 from probcal.metrics import means_over_labels
 from probcal.runner.execute import remeasure

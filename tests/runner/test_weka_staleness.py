@@ -8,7 +8,7 @@ from zipfile import ZipFile
 import pytest
 
 from probcal.config.experiment import parse_experiment
-from probcal.learners.weka.jar import named_version
+from probcal.learners.weka.jvm import named_version
 from probcal.runner import description
 from probcal.runner.cell import cells_of
 from probcal.runner.identity import Identities, _packages, packages_of

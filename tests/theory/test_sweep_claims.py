@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from probcal import WeightSweepClassifier
 from probcal.data.card import find_card, read_card
-from probcal.data.sources.generated import generated
+from probcal.data.dataset import generated
 
 
 def test_surfaces_of_a_tree_coincide_in_part():

@@ -53,7 +53,7 @@ def config(learner):
 
 CLASSES = {
     "gzip": transformer("sklearn.datasets._covtype.GzipFile", filename=PRECIOUS, mode="wb"),
-    "zip": transformer("probcal.learners.weka.jar.ZipFile", file=PRECIOUS, mode="w"),
+    "zip": transformer("probcal.learners.weka.jvm.ZipFile", file=PRECIOUS, mode="w"),
     "memmap": transformer("sklearn.externals.array_api_compat.numpy.memmap", filename=PRECIOUS, mode="w+", shape=[1]),
     "templates": transformer("probcal.reporting.html.page.Environment", extensions=["a_module.X"]),
     "a test": transformer("sklearn.tests.test_base.MyEstimator"),

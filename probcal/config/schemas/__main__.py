@@ -24,7 +24,7 @@ from probcal.components.registry import Builtin
 from probcal.config.experiment_file import SETTINGS, STAGE_METRICS, ExperimentFile, names_schema
 from probcal.config.schemas import schema_path
 from probcal.data.card import SOURCES, Card, card_names
-from probcal.data.card_split import EXPERIMENT_KINDS, KEYS, OPTIONAL, Kind
+from probcal.data.splits import EXPERIMENT_KINDS, KEYS, OPTIONAL, Kind
 from probcal.learners.registry import LEARNERS
 from probcal.methods.registry import METHODS
 from probcal.metrics import NAMED, metric_named

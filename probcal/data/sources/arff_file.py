@@ -10,8 +10,7 @@ import arff
 import numpy as np
 import numpy.typing as npt
 
-from probcal.data.sources.text_encoding import decode_text
-from probcal.data.text_values import NUMBER
+from probcal.data.text_values import NUMBER, decode_text
 from probcal.errors import DataError
 
 AttributeKind = Literal["numeric", "date", "text"]

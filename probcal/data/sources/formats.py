@@ -107,27 +107,6 @@ def csv_rows(lines: Iterable[str], delimiter: str) -> Any:
     return csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
 
 
-def text_frame(records: Iterator[list[str]], missing: Collection[str]) -> tuple[pd.DataFrame | None, set[str]]:
-    """Return the fields of ``records`` as categorical columns of stripped text, and the texts that were missing values.
-
-    All records have the same number of fields. A text of ``missing`` becomes NaN. Without records there is no frame.
-    """
-    missing_texts: set[str] = set()
-
-    def spelling(text: str) -> str | None:
-        text = text.strip()
-        if text in missing:
-            missing_texts.add(text)
-            return None
-        return text
-
-    frames = []
-    while chunk := list(islice(records, _ROWS_AT_A_TIME)):
-        columns = enumerate(zip(*chunk, strict=True))
-        frames.append(pd.DataFrame({number: text_column(values, spelling) for number, values in columns}))
-    return stack_frames(frames) if frames else None, missing_texts
-
-
 def read_delimited(
     content: bytes, path: Path, source: FileSource, names: list[str] | None, skip_lines: list[int]
 ) -> pd.DataFrame:
@@ -143,10 +122,18 @@ def read_delimited(
         if duplicates := [name for name in names if names.count(name) > 1]:
             line_number, _ = next(_lines(content, source, skip_lines))
             raise DataError(f"{path}:{line_number}: two columns are called {duplicates[0]!r}")
-    frame, _ = text_frame(records, source.missing)
-    if frame is None:
+
+    def spelling(text: str) -> str | None:
+        text = text.strip()
+        return None if text in source.missing else text
+
+    frames = []
+    while chunk := list(islice(records, _ROWS_AT_A_TIME)):
+        columns = enumerate(zip(*chunk, strict=True))
+        frames.append(pd.DataFrame({number: text_column(values, spelling) for number, values in columns}))
+    if not frames:
         raise DataError(f"{path}: holds no data")
-    return frame.set_axis(names, axis=1)
+    return stack_frames(frames).set_axis(names, axis=1)
 
 
 def line_numbers(content: bytes, source: FileSource, skip_lines: list[int]) -> list[int]:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import ndtri
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from probcal._classes import class_labels
@@ -18,7 +18,7 @@ from probcal._validation import COUNT, CheckedParameters, Constraint, Rule, coun
 from probcal.distribution import install_line
 from probcal.errors import ProbcalError
 from probcal.learners.c45.instances import Instances, instances_of
-from probcal.learners.frame_columns import checked_frame
+from probcal.learners.frame_columns import FrameClassifier, checked_frame
 
 INSTALL = install_line("trees")
 
@@ -28,9 +28,10 @@ class CompilerMissing(ProbcalError, ImportError):
 
 
 class SharedInstances:
-    """Sort the columns once for the trees of all class weights: the shortcut of ``C45Classifier``.
+    """Sort the columns once for the trees of all class weights: the fast path of ``C45Classifier``.
 
-    The trees grow in as many threads as OpenMP may use, which is one in an experiment.
+    It is exact because class weights change neither the order of the values nor their codes, and every tree is grown
+    by the learner itself. The trees grow in as many threads as OpenMP may use, which is one in an experiment.
     """
 
     def __init__(self) -> None:
@@ -40,26 +41,7 @@ class SharedInstances:
     def fit(
         self, estimator: Any, X: Any, labels: np.ndarray, class_weights: np.ndarray, row_weights: np.ndarray | None
     ) -> list[Any]:
-        """Fit a tree for each pair of class weights.
-
-        Parameters
-        ----------
-        estimator : C45Classifier
-            Learner whose parameters are used.
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Rows, as in ``C45Classifier.fit``.
-        labels : ndarray of shape (n_rows,)
-            Labels of two classes.
-        class_weights : ndarray of shape (k, 2)
-            Weights of the first and of the second class.
-        row_weights : ndarray of shape (n_rows,) or None
-            Weights of the rows, not negative. None means weight 1 for each row.
-
-        Returns
-        -------
-        list of C45Classifier, of length k
-            Each is identical to a fit of ``estimator`` itself.
-        """
+        """Fit a tree for each row of ``class_weights``, (k, 2). Each is identical to a fit of ``estimator`` itself."""
         if self._instances is None:
             self._instances, self._table = estimator.sort_columns(X), X
         classes = np.unique(labels, return_inverse=True)[1]
@@ -71,22 +53,7 @@ class SharedInstances:
         )
 
     def margins(self, classifiers: list[Any], X: Any) -> tuple[np.ndarray, float]:
-        """Return whether each tree predicts the second class, as margins without error.
-
-        Parameters
-        ----------
-        classifiers : list of C45Classifier, of length k
-            Trees that ``fit`` returned.
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Rows with the columns of ``fit``.
-
-        Returns
-        -------
-        margins : ndarray of shape (n_rows, k)
-            1 where a tree predicts the second class, and -1 otherwise.
-        error : float
-            The error of the margins, 0.
-        """
+        """Return margins without error, (n_rows, k): 1 where a tree predicts the second class, and -1 otherwise."""
         if X is self._table and self._instances is not None:
             coded = self._instances.nominal, self._instances.numbers
         else:
@@ -99,7 +66,7 @@ class SharedInstances:
         return np.column_stack(_in_threads(signs, classifiers)), 0.0
 
 
-class C45Classifier(CheckedParameters, ClassifierMixin, BaseEstimator):
+class C45Classifier(CheckedParameters, FrameClassifier):
     """Grow and prune the decision tree of Weka's J48, without Java.
 
     It takes frames with numeric and nominal columns, and arrays of numbers. Categories, text and truth values are
@@ -135,7 +102,7 @@ class C45Classifier(CheckedParameters, ClassifierMixin, BaseEstimator):
     columns_ : Columns
         Levels of the columns.
     tree_ : tuple of two ndarrays with n_nodes rows each
-        Whole numbers and real numbers of the nodes. ``probcal.learners.c45.layout`` names their columns. Node 0 is the
+        Whole numbers and real numbers of the nodes. ``probcal.learners.c45.tree`` names their columns. Node 0 is the
         root.
 
     See Also
@@ -235,7 +202,7 @@ class C45Classifier(CheckedParameters, ClassifierMixin, BaseEstimator):
             If the optional package is missing.
         """
         self.check_parameters()
-        growth, pruning, descent = (_compiled(name) for name in ("growth", "pruning", "descent"))
+        growth, tree = _compiled("growth"), _compiled("tree")
         rows = X if isinstance(X, Instances) else self.sort_columns(X)
         # of the rows, which are in codes already, only their number is checked
         labels, self.classes_ = class_labels(np.empty((len(rows), 0)), y)
@@ -250,15 +217,15 @@ class C45Classifier(CheckedParameters, ClassifierMixin, BaseEstimator):
             rows.nominal.T, n_levels, places, rows.entries, rows.ends, rows.values, rows.first,
             rows.histograms, classes, weights, n_classes, self.min_samples_leaf, bool(self.binary_splits),
         )  # fmt: skip
-        pruning.collapse(whole, real, n_classes)
+        tree.collapse(whole, real, n_classes)
         if self.pruned:
             confidence = float(np.float32(self.confidence))  # as in Weka
-            pruning.prune(
+            tree.prune(
                 whole, real, n_classes, confidence, float(ndtri(1 - confidence)), bool(self.subtree_raising),
                 rows.nominal.T, rows.numbers.T, n_levels, places, classes, weights,
             )  # fmt: skip
-        self.tree_ = pruning.compact(whole, real)
-        self._shares = descent.node_shares(*self.tree_, n_classes, bool(self.laplace))
+        self.tree_ = tree.compact(whole, real)
+        self._shares = tree.node_shares(*self.tree_, n_classes, bool(self.laplace))
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -280,28 +247,6 @@ class C45Classifier(CheckedParameters, ClassifierMixin, BaseEstimator):
             If the columns differ from those of ``fit``, or hold infinite values.
         """
         return self.probabilities(*self.coded(X))
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict the most probable label of each row.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Rows with the columns of ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Labels out of ``classes_``. The first class wins a tie, as in Weka.
-
-        Raises
-        ------
-        ValueError
-            If the columns differ from those of ``fit``, or hold infinite values.
-        """
-        probabilities = self.predict_proba(X)
-        labels: np.ndarray = self.classes_[np.argmax(probabilities, axis=1)]
-        return labels
 
     def coded(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the levels and the numbers of rows.
@@ -341,7 +286,7 @@ class C45Classifier(CheckedParameters, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_rows, n_classes)
             What ``predict_proba`` returns.
         """
-        found: np.ndarray = _compiled("descent").probabilities(
+        found: np.ndarray = _compiled("tree").probabilities(
             *self.tree_, *self._shares, nominal.T, numbers.T, self.columns_.n_levels, self.columns_.places
         )
         return found
@@ -356,15 +301,10 @@ class C45Classifier(CheckedParameters, ClassifierMixin, BaseEstimator):
             What is missing, with the line that installs it. None if nothing is missing.
         """
         try:
-            _compiled("descent")
+            _compiled("tree")
         except CompilerMissing as error:
             return str(error)
         return None
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = True
-        return tags
 
 
 def _in_threads(call: Callable[..., Any], *arguments: Any) -> list[Any]:

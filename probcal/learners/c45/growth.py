@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from probcal.learners.c45.layout import ATTRIBUTE, BRANCH, COUNTS, CUT, EMPTY, FIRST_CHILD, N_CHILDREN, ROW, TOTAL
+from probcal.learners.c45.instances import ROW
+from probcal.learners.c45.tree import ATTRIBUTE, BRANCH, COUNTS, CUT, EMPTY, FIRST_CHILD, N_CHILDREN, TOTAL
 
 _ROW = (1 << ROW) - 1
 # Two numbers this close are equal.
@@ -78,6 +79,7 @@ def grow(  # noqa: C901
     spans[0], stretches[0] = span, own
     n_waiting = _finish(0, real[0, COUNTS : COUNTS + n_classes], min_leaf, whole, real)
 
+    # The last node that waits comes first: its lists are at the end, where its children may take their place.
     while n_waiting:
         n_waiting -= 1
         node, own[:], span[:] = waiting[n_waiting], stretches[n_waiting], spans[n_waiting]
@@ -245,6 +247,7 @@ def _best_column(  # noqa: C901
             gains[1, column] = -1.0
     if not n_valid:
         return -1
+    # The gain ratio alone prefers splits that cut off a few rows. So only gains of at least the average compete.
     mean, best, best_column = mean / n_valid, 0.0, -1
     for column in range(len(n_levels)):
         # below the average by 1e-3 is near enough, as in C4.5
@@ -289,6 +292,7 @@ def _all_levels(of_levels, total, min_leaf, sides):
     for level in range(len(of_levels)):
         size = _sum(of_levels, level)
         n_large += size > 0 and min_leaf - size < _SMALL
+    # a split is worth it only if two branches are large enough, however many others are not
     if n_large < 2:
         return 0.0, 0.0, np.int64(0), np.int64(0), False
     counts = sides[0]
@@ -329,6 +333,7 @@ def _one_level(of_levels, total, min_leaf, sides):
             after += _n_log_n(of_levels[level, kind]) + _n_log_n(counts[kind] - of_levels[level, kind])
         gain = _gain(before, split - after, known, total)
         ratio = _gain_ratio(gain, split, known, total)
+        # the first level counts even without a gain, as in J48
         if level == 0 or ratio - best_ratio > _SMALL:
             best, best_ratio, chosen = gain, ratio, np.int64(level)
     return best, best_ratio, chosen, np.int64(0), valid
@@ -397,6 +402,7 @@ def _known_weight(entries, of_rows):
 @njit(cache=True, nogil=True)
 def _least(known, n_classes, min_leaf):
     """Return the least weight on either side of a cut: a tenth of what each class has on average, but not above 25."""
+    # C4.5 looks at the classes too, because a cut between few rows of a large table is mostly chance
     least = 0.1 * known / n_classes
     if least - min_leaf < _SMALL:
         least = float(min_leaf)

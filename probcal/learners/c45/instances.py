@@ -11,9 +11,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from probcal.learners.c45.layout import ROW
 from probcal.learners.frame_columns import codes_of, levels_of, numbers_of
 
+ROW = 32
+"""An entry of a numeric column is an int64: the code of the value from this bit on, and the row below it.
+
+One number for both means that sorted entries are copied and compared at once.
+"""
+_ROW = (1 << ROW) - 1
 MOST_BARS, ROWS_OF_A_BAR = 128, 8
 """A numeric column is counted in bars if it has no more values than the first, and on average so many rows with each.
 
@@ -23,16 +28,9 @@ With more bars than that, small nodes would pay for bars that are empty.
 
 @dataclass(frozen=True)
 class Columns:
-    """Hold what is known of a table without its rows: the levels of each column.
+    """Hold what is known of a table without its rows: the levels of each column, or None for a numeric one.
 
     Declared categories that do not occur are levels too, as in the header of an ARFF file.
-
-    Parameters
-    ----------
-    levels : list of (list or None), of length n_columns
-        Levels of each column, or None for a numeric one.
-    declared : list of bool, of length n_columns
-        Whether the levels of a column are declared, and not those that occur.
     """
 
     levels: list[list[Any] | None]
@@ -41,71 +39,27 @@ class Columns:
 
     @classmethod
     def of(cls, X: pd.DataFrame) -> Columns:
-        """Return the columns of a frame.
-
-        Parameters
-        ----------
-        X : DataFrame of shape (n_rows, n_columns)
-            Rows.
-
-        Returns
-        -------
-        Columns
-            What is known of the columns.
-
-        Raises
-        ------
-        TypeError
-            If a column is neither numbers nor categories.
-        """
+        """Return the columns of a frame. Raises TypeError if one is neither numbers nor categories."""
         declared = [isinstance(kind, pd.CategoricalDtype) or pd.api.types.is_bool_dtype(kind) for kind in X.dtypes]
         return cls([levels_of(*item) for item in X.items()], declared)
 
     @property
     def n_levels(self) -> np.ndarray:
-        """Return the number of levels of each column.
-
-        Returns
-        -------
-        ndarray of shape (n_columns,)
-            Numbers of levels, and 0 for a numeric column.
-        """
+        """Return the number of levels of each column, (n_columns,), and 0 for a numeric one."""
         # a column without any level has one, because 0 stands for a numeric column
         return np.array([0 if levels is None else max(len(levels), 1) for levels in self.levels], dtype=np.int64)
 
     @property
     def places(self) -> np.ndarray:
-        """Return the position of each column among those of its kind.
-
-        Returns
-        -------
-        ndarray of shape (n_columns,)
-            Positions among the nominal or among the numeric columns, from 0.
-        """
+        """Return the position of each column among the nominal or among the numeric ones, (n_columns,)."""
         is_nominal = self.n_levels > 0
         return np.where(is_nominal, np.cumsum(is_nominal), np.cumsum(~is_nominal)) - 1
 
     def coded(self, X: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rows of a frame as levels and numbers.
+        """Return the rows of a frame as levels, (n_rows, n_nominal) int32, and numbers, (n_rows, n_numeric) float64.
 
-        Both arrays are contiguous by column.
-
-        Parameters
-        ----------
-        X : DataFrame of shape (n_rows, n_columns)
-            Rows with these columns.
-
-        Returns
-        -------
-        nominal : ndarray of shape (n_rows, n_nominal)
-            Codes of the levels, of type int32. A missing or unknown level is -1.
-        numbers : ndarray of shape (n_rows, n_numeric)
-            Numbers of type float64. A missing number is NaN.
-
-        Raises
-        ------
-        ValueError
-            If a numeric column holds infinite values.
+        Both are contiguous by column. A missing or unknown level is -1, and a missing number NaN. Raises ValueError for
+        infinite values.
         """
         pairs = list(zip(X.items(), self.levels, strict=True))
         codes = [codes_of(column, levels) for (_, column), levels in pairs if levels is not None]
@@ -117,34 +71,25 @@ class Columns:
 class Instances:
     """Hold rows in codes. The code of a number is its position among the distinct values of its column.
 
-    Parameters
-    ----------
-    columns : Columns
-        What is known of the table without its rows.
-    names : ndarray of shape (n_columns,) or None
-        Names of the columns, as in scikit-learn.
-    nominal : ndarray of shape (n_rows, n_nominal)
-        Codes of the levels, of type int32. A missing level is -1.
-    numbers : ndarray of shape (n_rows, n_numeric)
-        Numbers of type float64. A missing number is NaN.
-    entries : ndarray of shape (n_entries,)
-        An entry for each number that is not missing, sorted by column and code.
-    ends : ndarray of shape (n_numeric + 1,)
-        The entries of a column lie between two of these positions.
-    values : ndarray of shape (n_values,)
-        Distinct values of all numeric columns.
-    first : ndarray of shape (n_numeric + 1,)
-        The values of a column lie between two of these positions.
+    A tree needs the numbers of a column in order at every node. They are sorted once here, and a node takes its entries
+    out of those of its parent, in their order.
     """
 
     columns: Columns
     names: np.ndarray | None
+    """Names of the columns, as in scikit-learn."""
     nominal: np.ndarray
+    """(n_rows, n_nominal) int32, codes of the levels. A missing level is -1."""
     numbers: np.ndarray
+    """(n_rows, n_numeric) float64. A missing number is NaN."""
     entries: np.ndarray
+    """(n_entries,), an entry for each number that is not missing, sorted by column and code."""
     ends: np.ndarray
+    """(n_numeric + 1,). The entries of a column lie between two of these positions."""
     values: np.ndarray
+    """(n_values,), the distinct values of all numeric columns."""
     first: np.ndarray
+    """(n_numeric + 1,). The values of a column lie between two of these positions."""
 
     def __len__(self) -> int:
         return len(self.nominal)
@@ -153,14 +98,8 @@ class Instances:
     def histograms(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return where nominal columns, and numeric ones with few values and none missing, are counted.
 
-        Returns
-        -------
-        n_bars : ndarray of shape (n_columns,)
-            Number of bars of each column. 0 if it has none.
-        first : ndarray of shape (n_columns,)
-            First bar of each column.
-        bins : ndarray of shape (n_rows, n_columns_with_bars)
-            Bar of each row in the columns that have bars, of type int32. Missing values have the last bar.
+        The first two are (n_columns,): the number of bars, which is 0 for a column without any, and the first bar. The
+        third is (n_rows, n_columns_with_bars) int32, the bar of each row. Missing values have the last bar.
         """
         n_values, places, is_nominal = np.diff(self.first), self.columns.places, self.columns.n_levels > 0
         most = min(MOST_BARS, len(self) // ROWS_OF_A_BAR)
@@ -182,17 +121,9 @@ class Instances:
         return n_bars, first, np.ascontiguousarray(_table(bins, len(self), np.int32))
 
     def take(self, rows: np.ndarray) -> Instances:
-        """Return the table of some rows, without sorting it again.
+        """Return the table of some rows by number, in any order and perhaps repeated, without sorting it again.
 
-        Parameters
-        ----------
-        rows : ndarray of int of shape (n_taken,)
-            Numbers of the rows, in any order. Rows may be repeated or left out.
-
-        Returns
-        -------
-        Instances
-            The sample. Undeclared levels that are not in it are left out.
+        Undeclared levels that are not in the sample are left out.
         """
         counts = np.bincount(rows, minlength=len(self))
         places = np.argsort(rows, kind="stable")  # new positions of row 0, of row 1, ...
@@ -207,26 +138,9 @@ class Instances:
 
 
 def instances_of(X: pd.DataFrame, names: np.ndarray | None = None) -> Instances:
-    """Return the rows of a frame in codes.
+    """Return the rows of a frame in codes. ``names`` are those of the columns, as in scikit-learn.
 
-    Parameters
-    ----------
-    X : DataFrame of shape (n_rows, n_columns)
-        Rows.
-    names : ndarray of shape (n_columns,) or None
-        Names of the columns, as in scikit-learn.
-
-    Returns
-    -------
-    Instances
-        The rows in codes.
-
-    Raises
-    ------
-    TypeError
-        If a column is neither numbers nor categories.
-    ValueError
-        If a numeric column holds infinite values.
+    Raises TypeError for a column that is neither numbers nor categories, and ValueError for infinite values.
     """
     columns = Columns.of(X)
     nominal, numbers = columns.coded(X)
@@ -241,9 +155,6 @@ def instances_of(X: pd.DataFrame, names: np.ndarray | None = None) -> Instances:
         columns, names, nominal, numbers, _joined(entries, np.int64), _offsets(entries), _joined(values, np.float64),
         _offsets(values),
     )  # fmt: skip
-
-
-_ROW = (1 << ROW) - 1
 
 
 def _levels_that_occur(columns: Columns, nominal: np.ndarray) -> tuple[Columns, np.ndarray]:

@@ -81,22 +81,9 @@ def full_name(classifier: str) -> str:
 
 
 def split_options(options: str) -> list[str]:
-    """Return the words of a line of options, as ``weka.core.Utils.splitOptions`` does.
+    """Return the words of a line of options without their quotation marks, as ``weka.core.Utils.splitOptions`` does.
 
-    Parameters
-    ----------
-    options : str
-        Weka's command-line options.
-
-    Returns
-    -------
-    list of str
-        The words, without their quotation marks.
-
-    Raises
-    ------
-    ValueError
-        If a quotation mark is not closed.
+    Raises ValueError if a quotation mark is not closed.
     """
     words, at = [], 0
     while at < len(options):

@@ -1,146 +1,26 @@
-"""A scikit-learn classifier around any classifier of Weka, with the options of Weka's command line.
-
-A frame becomes Weka's Instances in three calls, however many rows it has.
-"""
+"""A scikit-learn classifier around any classifier of Weka, with the options of Weka's command line."""
 
 from __future__ import annotations
 
 import numbers
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from probcal._validation import label_array, row_weights
-from probcal.learners.frame_columns import checked_frame, codes_of, levels_of, numbers_of
+from probcal.learners.frame_columns import FrameClassifier, checked_frame
 from probcal.learners.weka import jvm
-from probcal.learners.weka.allowed import full_name, untrusted_options
-from probcal.learners.weka.api import distributions, from_bytes, java_list, row_adder, to_bytes
-from probcal.learners.weka.jvm import WekaError, in_java, java_class, java_errors, message_of
+from probcal.learners.weka.allowed import untrusted_options
+from probcal.learners.weka.bridge import Header, distributions, from_bytes, make, to_bytes
+from probcal.learners.weka.jvm import WekaError, in_java, java_class, java_errors
 
 # J48 of Weka 3.4 gives probabilities such as -1e-15 to rows with missing values.
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True)
-class Header:
-    """Hold what Weka knows of a table before its rows: names, levels (None for a numeric column) and classes."""
-
-    names: list[str]
-    levels: list[list[Any] | None]
-    classes: list[Any]
-
-    @classmethod
-    def of(cls, X: pd.DataFrame, classes: np.ndarray) -> Header:
-        """Return the header of a frame. Raises TypeError for a column that is neither numbers nor categories.
-
-        Declared categories that do not occur are levels too, as in the header of an ARFF file.
-        """
-        return cls([str(name) for name in X.columns], [levels_of(*item) for item in X.items()], list(classes))
-
-    def instances(self, X: pd.DataFrame, codes: np.ndarray | None = None, weights: np.ndarray | None = None) -> Any:
-        """Return the Java ``Instances`` of the rows of X, with class ``codes`` and instance weights, (n_rows,) each.
-
-        Missing values, and levels that are not in this header, are missing in Weka. Raises ValueError for infinite
-        values.
-        """
-        values = np.empty((len(X), len(self.names) + 1))
-        values[:, -1] = np.nan if codes is None else codes
-        for place, ((name, column), levels) in enumerate(zip(X.items(), self.levels, strict=True)):
-            if levels is None:
-                values[:, place] = numbers_of(name, column)
-            else:
-                positions = codes_of(column, levels)
-                values[:, place] = np.where(positions < 0, np.nan, positions)
-        rows = java_class("weka.core.Instances")("probcal", self._attributes(), len(values))
-        rows.setClassIndex(len(self.names))
-        weights = np.ones(len(values)) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
-        if len(values):
-            row_adder().invokeWithArguments([rows, _java_array(values), _java_array(weights)])
-        return rows
-
-    def _attributes(self) -> Any:
-        attribute = java_class("weka.core.Attribute")
-        names, levels = _texts([*self.names, "class"]), [*self.levels, self.classes]
-        return java_list(
-            attribute(name) if of_name is None else attribute(name, java_list(_texts(of_name)))
-            for name, of_name in zip(names, levels, strict=True)
-        )
-
-
-def _texts(labels: list[Any]) -> list[Any]:
-    """Return Java strings, numbered if two labels have the same text, which Weka does not accept."""
-    import jpype
-
-    texts = [str(label) for label in labels]
-    # only then, because Weka's random number generators start from the text of a row
-    if len(set(texts)) < len(texts):
-        texts = [f"{text} ({place})" for place, text in enumerate(texts, 1)]
-    return [jpype.JString(text) for text in texts]
-
-
-def _java_array(values: np.ndarray) -> Any:
-    import jpype
-
-    return jpype.JArray.of(values)
-
-
-def make(name: str, options: str) -> Any:
-    """Return the untrained Java classifier ``name`` (``trees.J48``, or with its whole package).
-
-    Raises WekaError that names an unknown classifier, or an option that is unknown or has an invalid value.
-    """
-    throwable = java_class("java.lang.Throwable")
-    full = full_name(name)
-    try:
-        words = [str(word) for word in java_class("weka.core.Utils").splitOptions(options)]
-    except throwable as error:
-        raise WekaError(f'options "{options}": {message_of(error)}') from None
-    try:
-        classifier = _new_classifier(full)
-    except throwable as error:
-        raise WekaError(
-            f'Weka has no classifier "{name}" ({message_of(error)}); its names are such as trees.J48, bayes.NaiveBayes'
-        ) from None
-    if fault := _set_options(classifier, words):
-        raise WekaError(f'{name} does not take the option "{_invalid_option(full, words)}": {fault}')
-    return classifier
-
-
-def _new_classifier(full: str) -> Any:
-    return java_class("weka.core.Utils").forName(java_class("weka.classifiers.Classifier"), full, [])
-
-
-def _set_options(classifier: Any, words: list[str]) -> str | None:
-    """Set the options of ``classifier``, and return what is wrong with them, or None."""
-    try:
-        classifier.setOptions(list(words))
-    except java_class("java.lang.Throwable") as error:
-        return message_of(error)
-    return None
-
-
-def _invalid_option(full: str, words: list[str]) -> str:
-    """Return the option that is invalid by itself, or all options if only their combination is invalid."""
-    starts = [place for place, word in enumerate(words) if word.startswith("-") and not _is_number(word)]
-    starts = starts if starts and starts[0] == 0 else [0, *starts]
-    parts = [words[a:b] for a, b in zip(starts, [*starts[1:], len(words)], strict=True)]
-    return " ".join(next((part for part in parts if _set_options(_new_classifier(full), part)), words))
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
-
-
-class WekaClassifier(ClassifierMixin, BaseEstimator):
+class WekaClassifier(FrameClassifier):
     """Fit and predict with a classifier of Weka: ``WekaClassifier("trees.J48", options="-C 0.25 -M 2")``.
 
     It takes frames and arrays. Numbers are numeric for Weka. Categories, text and truth values are nominal. NaN and
@@ -256,7 +136,10 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
         self.classes_, codes = np.unique(labels, return_inverse=True)
         with in_java():
             java = make(self.classifier, self.options)
-            self._seed(java)
+            seed = self.random_state
+            if seed is not None and _is_a(java, "weka.core.Randomizable"):
+                # Java's int has 32 bits, one of them for the sign
+                java.setSeed(int(seed.randint(2**31 - 1)) if isinstance(seed, np.random.RandomState) else int(seed))
             weights = row_weights(sample_weight, len(codes))
             if weights is not None and not _is_a(java, "weka.core.WeightedInstancesHandler"):
                 raise WekaError(
@@ -296,32 +179,9 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
             if isinstance(self.java_, bytes):
                 self.java_ = from_bytes(self.java_)
             found = distributions(self.java_, self.header_.instances(table))
+        # only rounding is corrected: anything else is Weka's answer, and an error to be seen
         within = np.clip(found, 0, 1)
         return np.where(np.abs(found - within) < _ROUNDING, within, found)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict the most probable label of each row.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Rows with the columns of ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Labels out of ``classes_``. The first class wins a tie, as in Weka.
-
-        Raises
-        ------
-        WekaError
-            If Weka cannot predict the rows. It is a ValueError.
-        ValueError
-            If the columns differ from those of ``fit``, or hold infinite values.
-        """
-        probabilities = self.predict_proba(X)
-        labels: np.ndarray = self.classes_[np.argmax(probabilities, axis=1)]
-        return labels
 
     @staticmethod
     def unmet_requirement() -> str | None:
@@ -361,20 +221,8 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
             state["java_"] = to_bytes(state["java_"])
         return state
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = True
-        return tags
-
     def _call_text(self) -> str:
         return f"Weka's {self.classifier} {self.options}".rstrip()
-
-    def _seed(self, java: Any) -> None:
-        seed = self.random_state
-        if seed is None or not _is_a(java, "weka.core.Randomizable"):
-            return
-        # Java's int has 32 bits, one of them for the sign
-        java.setSeed(int(seed.randint(2**31 - 1)) if isinstance(seed, np.random.RandomState) else int(seed))
 
 
 def _is_a(java: Any, interface: str) -> bool:

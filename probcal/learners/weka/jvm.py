@@ -1,20 +1,45 @@
-"""The Java machine of this process: its start, the limits on what it loads, and its exceptions as Python's."""
+"""The Weka and the Java machine of this process: its jar file and release, the limits on what it loads, its errors."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock, current_thread, main_thread
 from typing import Any
+from zipfile import BadZipFile, ZipFile
 
 from probcal.components.trust import is_trusted
+from probcal.distribution import install_line
 from probcal.errors import ProbcalError
-from probcal.learners.weka.jar import INSTALL, VARIABLE, WekaMissing, weka_jar
 
+INSTALL = install_line("weka")
+VARIABLE = "PROBCAL_WEKA_JAR"
+_VERSION = "weka/core/version.txt"
+# sha256 of a jar of a release that does not say which it is -> the release.
+_WITHOUT_VERSION = {"60ce66906803dfb057e61f35130276fe80f12f71b459fd6a7d9ef9a51dbba93d": "3.4.1"}
+
+SERIAL_FILTER = ";".join((
+    "maxdepth=10000",
+    "!weka.core.converters.**", "!weka.core.scripting.**", "!weka.core.packageManagement.**",
+    "weka.core.**", "weka.classifiers.**", "weka.filters.**", "weka.attributeSelection.**", "weka.clusterers.**",
+    "weka.estimators.**", "no.uib.cipr.matrix.**",
+    "java.lang.*", "java.math.*", "java.text.*", "java.util.*", "java.util.concurrent.atomic.*", "java.io.File",
+    "sun.util.calendar.*",
+    "!*",
+))  # fmt: skip
+"""The only classes that a trained classifier of Weka may consist of, as a pattern of ``jdk.serialFilter``."""
+
+# XML may use no protocol to fetch what it names, not even file.
+_XML = ("javax.xml.accessExternalDTD", "javax.xml.accessExternalSchema", "javax.xml.accessExternalStylesheet")
+# Files that Weka reads from the current folder. The first turns checks off, the second names a class and a file to
+# delete.
+_OBEYED = ("Capabilities.props", "Logging.props")
 _OPTIONS = (
     "-Xrs",  # Ctrl-C and SIGTERM stay with Python
     "-XX:+UseSerialGC",  # one thread, because cells run in parallel processes
@@ -22,6 +47,8 @@ _OPTIONS = (
     "-Djava.awt.headless=true",
     "--enable-native-access=ALL-UNNAMED",
     "--add-opens=java.base/java.lang=ALL-UNNAMED",  # without it Weka's package loader complains
+    f"-Djdk.serialFilter={SERIAL_FILTER}",
+    *(f"-D{name}=" for name in _XML),
 )
 _MEMORY = re.compile(r"[1-9][0-9]*[kmgKMG]")
 # learners may be fitted in threads, and a process can have one Java only
@@ -29,6 +56,71 @@ _STARTING = Lock()
 _started_in: int | None = None
 # PROBCAL_WEKA_JAR as it was when Java was started.
 _started_with: str | None = None
+
+
+class WekaMissing(ProbcalError, ImportError):
+    """Report that Weka, its bridge or a Java runtime is missing, or cannot be used in this process."""
+
+
+class WekaError(ProbcalError, ValueError):
+    """Report that Weka refused: an unknown classifier, an invalid option, or data that it cannot learn from."""
+
+
+def weka_jar() -> Path:
+    """Return the jar file that ``PROBCAL_WEKA_JAR`` names, or the installed one.
+
+    Raises WekaMissing, with what to do, where there is none.
+    """
+    if named := os.environ.get(VARIABLE):
+        if not Path(named).is_file():
+            raise WekaMissing(f"{VARIABLE} is {named}, which is not a file; name a weka.jar, or unset it")
+        jar_version(named)
+        return Path(named).resolve()
+    spec = find_spec("weka")  # of python-weka-wrapper3, whose Python code is not imported
+    jar = Path(spec.origin).parent / "lib" / "weka.jar" if spec and spec.origin else None
+    if jar is None or not jar.is_file():
+        raise WekaMissing(f"Weka is not installed; install it with: {INSTALL}")
+    return jar
+
+
+def named_version() -> str | None:
+    """Return release and digest of the jar that ``PROBCAL_WEKA_JAR`` names, or None where it names none.
+
+    A text such as ``3.4.1, sha256 60ce66906803``. Where the jar is not there it says so, and nothing is raised.
+    """
+    named = os.environ.get(VARIABLE)
+    if not named:
+        return None
+    try:
+        return jar_version(named)
+    except WekaMissing:
+        return "not a jar of Weka"
+
+
+@cache
+def jar_version(jar: str) -> str:
+    """Return release and digest of a jar, as ``named_version`` does. Raises WekaMissing if it is no Weka."""
+    try:
+        digest = hashlib.sha256(Path(jar).read_bytes()).hexdigest()
+        with ZipFile(jar) as content:
+            content.getinfo("weka/core/Instances.class")
+            told = content.read(_VERSION).decode().strip() if _VERSION in content.namelist() else None
+    except (OSError, BadZipFile, KeyError, UnicodeDecodeError):
+        raise WekaMissing(f"{jar} is no jar file of Weka; name one with {VARIABLE}, or unset it") from None
+    release = (told or "").replace("-", ".") or _WITHOUT_VERSION.get(digest, "of unknown release")
+    return f"{release}, sha256 {digest[:12]}"
+
+
+def other_release(wanted: str) -> str | None:
+    """Return why Weka here is not of release ``wanted``, such as 3.4.1 or 3.9, with what to do, or None if it is."""
+    try:
+        found = jar_version(str(weka_jar()))
+    except WekaMissing as error:
+        return str(error)
+    # with dots behind both, so that 3.6 is the release 3.6.0 and not 3.60
+    if f"{found.partition(',')[0]}.".startswith(f"{wanted}."):
+        return None
+    return f"the experiment is of Weka {wanted}, and the Weka here is {found}; name its jar file with {VARIABLE}"
 
 
 def java_class(name: str) -> Any:
@@ -57,10 +149,7 @@ def start() -> None:
     takes at most 2 GB of memory for Java objects in each process, or the amount in ``PROBCAL_JAVA_MEMORY`` (such as
     ``512m`` or ``8g``). Weka is the installed one, or the jar file in ``PROBCAL_WEKA_JAR``.
 
-    Raises
-    ------
-    WekaMissing
-        If something is missing or Java cannot be used. The message says what to do.
+    Raises WekaMissing, with what to do, if something is missing or Java cannot be used.
     """
     if _started_in != os.getpid():
         with _STARTING:
@@ -99,8 +188,9 @@ def _start() -> None:
     else:
         try:
             # with a quarter for young objects, Java collects garbage and stops threads less often
-            sizes = (f"-Xmx{memory}", f"-Xmn{_quarter(memory)}")
-            jpype.startJVM(_runtime(), *sizes, *_OPTIONS, *OPTIONS, classpath=[str(jar)])
+            n_kilobytes = int(memory[:-1]) * 1024 ** "kmg".index(memory[-1].lower())
+            sizes = (f"-Xmx{memory}", f"-Xmn{n_kilobytes // 4}k")
+            jpype.startJVM(_runtime(), *sizes, *_OPTIONS, classpath=[str(jar)])
         except Exception as error:
             raise WekaMissing(f"Java cannot be started: {error}; PROBCAL_JAVA_MEMORY is {memory}") from None
         _silence_weka(jpype)
@@ -108,10 +198,6 @@ def _start() -> None:
         if current_thread() is not main_thread():  # otherwise Java would wait at its end for this thread
             thread.detach()
     _started_in, _started_with = os.getpid(), os.environ.get(VARIABLE)
-
-
-def _quarter(memory: str) -> str:
-    return f"{int(memory[:-1]) * 1024 ** 'kmg'.index(memory[-1].lower()) // 4}k"
 
 
 def _bridge() -> Any:
@@ -180,27 +266,6 @@ def _java_class(name: str) -> Any:
     return jpype.JClass(name)
 
 
-SERIAL_FILTER = ";".join((
-    "maxdepth=10000",
-    "!weka.core.converters.**", "!weka.core.scripting.**", "!weka.core.packageManagement.**",
-    "weka.core.**", "weka.classifiers.**", "weka.filters.**", "weka.attributeSelection.**", "weka.clusterers.**",
-    "weka.estimators.**", "no.uib.cipr.matrix.**",
-    "java.lang.*", "java.math.*", "java.text.*", "java.util.*", "java.util.concurrent.atomic.*", "java.io.File",
-    "sun.util.calendar.*",
-    "!*",
-))  # fmt: skip
-"""The only classes that a trained classifier of Weka may consist of, as a pattern of ``jdk.serialFilter``."""
-
-# XML may use no protocol to fetch what it names, not even file.
-_XML = ("javax.xml.accessExternalDTD", "javax.xml.accessExternalSchema", "javax.xml.accessExternalStylesheet")
-
-OPTIONS = (f"-Djdk.serialFilter={SERIAL_FILTER}", *(f"-D{name}=" for name in _XML))
-
-# Files that Weka reads from the current folder. The first turns checks off, the second names a class and a file to
-# delete.
-_OBEYED = ("Capabilities.props", "Logging.props")
-
-
 def guard_running_java(jpype: Any) -> None:
     """Set the same limits in a Java that somebody else started. An existing filter stays."""
     for name in _XML:
@@ -220,10 +285,6 @@ def obeyed_files() -> str | None:
         f"the current folder holds {' and '.join(there)}, which Weka would obey; start in another folder, or if you "
         "trust it, add  --trust weka  (or set PROBCAL_TRUSTED=weka)"
     )
-
-
-class WekaError(ProbcalError, ValueError):
-    """Report that Weka refused: an unknown classifier, an invalid option, or data that it cannot learn from."""
 
 
 @contextmanager

@@ -18,8 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from probcal.learners import WekaClassifier
 from probcal.learners.weka import WekaError, classifier
-from probcal.learners.weka.jar import weka_jar
-from probcal.learners.weka.jvm import _runtime
+from probcal.learners.weka.jvm import _runtime, weka_jar
 
 pytestmark = pytest.mark.java
 ROOT = Path(__file__).parents[3]

@@ -16,7 +16,7 @@ from zipfile import ZipFile
 import pytest
 
 from probcal.learners.registry import WEKA
-from probcal.learners.weka.jar import VARIABLE, WekaMissing, jar_version, named_version, other_release, weka_jar
+from probcal.learners.weka.jvm import VARIABLE, WekaMissing, jar_version, named_version, other_release, weka_jar
 from probcal.runner.identity import _packages
 
 ROOT = Path(__file__).parents[3]

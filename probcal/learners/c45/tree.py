@@ -1,8 +1,10 @@
-"""Collapse and prune a C4.5 tree, as Weka's J48 does. All functions are compiled by numba.
+"""The arrays of a C4.5 tree: where they hold what, how a grown tree is pruned as in Weka's J48, and what it predicts.
 
-They are in one file because numba's cache notices changes only within a file. Pruning compares upper limits of the
-error (Quinlan 1993, "C4.5: Programs for machine learning", chapter 4). It needs the training rows again only to raise
-subtrees.
+All functions are compiled by numba. They are in one file because numba's cache notices changes only within a file.
+A tree is two arrays with a row for each node, because compiled code has no objects: whole numbers and real numbers.
+
+Pruning compares upper limits of the error (Quinlan 1993, "C4.5: Programs for machine learning", chapter 4). It needs
+the training rows again only to raise subtrees.
 """
 
 from __future__ import annotations
@@ -10,7 +12,16 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from probcal.learners.c45.layout import ATTRIBUTE, BRANCH, COUNTS, CUT, EMPTY, FIRST_CHILD, N_CHILDREN, TOTAL
+ATTRIBUTE, FIRST_CHILD, N_CHILDREN, EMPTY = range(4)
+"""Columns of the whole numbers of a tree's nodes. A leaf has no children and the attribute -1."""
+
+CUT, TOTAL, BRANCH, COUNTS = range(4)
+"""Columns of the real numbers of a tree's nodes.
+
+CUT is the largest value of the first branch, or the level that the first of two branches takes, or -1 if each level has
+a branch. TOTAL is the weight of the rows, and BRANCH the weight that the parent's split gives to the branch. From
+COUNTS on are the weights of the classes in the node, and then those of the branch.
+"""
 
 # Two numbers this close are equal.
 _SMALL = 1e-6
@@ -53,6 +64,8 @@ def prune(whole, real, n_classes, confidence, z, raises, nominal, numbers, n_lev
     path, left, depth = np.zeros(64, np.int64), np.zeros(64, np.int64), 1  # nodes, and how many children are left
     left[0] = -1
     table = nominal, numbers, n_levels, places
+    # Children first, because a node is compared with what its pruned branches estimate. A path in place of recursion:
+    # a tree of one row per leaf can be deeper than the stack.
     while depth:
         node = path[depth - 1]
         begin, n_children = np.int64(whole[node, FIRST_CHILD]), whole[node, N_CHILDREN]
@@ -76,6 +89,7 @@ def prune(whole, real, n_classes, confidence, z, raises, nominal, numbers, n_lev
             path[depth], left[depth] = begin + left[depth - 1], -1  # the last first, because its rows are the last
             depth += 1
             continue
+        # three choices: keep the split, make a leaf of it, or put its largest branch in its place
         errors, largest, size = 0.0, begin, 0.0
         for child in range(begin, begin + n_children):
             errors += estimated[child]
@@ -97,6 +111,7 @@ def prune(whole, real, n_classes, confidence, z, raises, nominal, numbers, n_lev
             _make_leaf(node, whole)
             left[depth - 1] = -1
         elif of_branch - errors - 0.1 < _SMALL:
+            # the raised branch gets all rows of the node, so its own nodes are weighed and compared again
             whole[node, :EMPTY], real[node, CUT] = whole[largest, :EMPTY], real[largest, CUT]
             rows, shares, of_branch = _errors_on_rows(
                 node, np.inf, whole, real, n_classes, confidence, z, table, classes, rows, shares, starts, stops,
@@ -304,3 +319,67 @@ def _added_errors_of_normal(total, wrong, z):
     f = (wrong + 0.5) / total
     limit = f + z * z / (2 * total) + z * np.sqrt(f / total - f * f / total + z * z / (4 * total * total))
     return limit / (1 + z * z / total) * total - wrong
+
+
+@njit(cache=True, nogil=True)
+def probabilities(whole, real, leaf_shares, branch_shares, nominal, numbers, n_levels, places):
+    """Return (n_rows, n_classes). A row with a missing value takes all branches, each with the branch's share.
+
+    ``leaf_shares``: (n_nodes, n_classes), what a node predicts. ``branch_shares``: what its parent predicts for a
+    branch without training rows. ``nominal``: (n_nominal, n_rows) and ``numbers``: (n_numeric, n_rows).
+    """
+    n_rows, n_classes = nominal.shape[1], leaf_shares.shape[1]
+    found = np.zeros((n_rows, n_classes))
+    waiting, parts = np.zeros(len(whole) + 1, np.int64), np.zeros(len(whole) + 1)
+    for row in range(n_rows):
+        n_waiting, waiting[0], parts[0] = 1, 0, 1.0
+        while n_waiting:
+            n_waiting -= 1
+            node, part = waiting[n_waiting], parts[n_waiting]
+            column = whole[node, ATTRIBUTE]
+            ends_here = column < 0
+            of_branch = False
+            while not ends_here:
+                begin, place, cut = whole[node, FIRST_CHILD], places[column], real[node, CUT]
+                if n_levels[column]:
+                    level = nominal[place, row]
+                    branch = np.int64(level) if level < 0 or cut < 0 else np.int64(level != cut)
+                else:
+                    number = numbers[place, row]
+                    branch = np.int64(-1) if np.isnan(number) else np.int64(number > cut)
+                if branch < 0:
+                    for bag in range(whole[node, N_CHILDREN] - 1, -1, -1):
+                        if not whole[begin + bag, EMPTY]:
+                            waiting[n_waiting] = begin + bag
+                            parts[n_waiting] = real[begin + bag, BRANCH] / real[node, TOTAL] * part
+                            n_waiting += 1
+                    break
+                node = begin + branch
+                of_branch = whole[node, EMPTY] != 0
+                column = whole[node, ATTRIBUTE]
+                ends_here = of_branch or column < 0
+            if ends_here:
+                for kind in range(n_classes):
+                    found[row, kind] += part * (branch_shares[node, kind] if of_branch else leaf_shares[node, kind])
+    return np.minimum(found, 1.0)  # parts of a row can sum to a little more
+
+
+@njit(cache=True, nogil=True)
+def node_shares(whole, real, n_classes, laplace):
+    """Return what each node predicts by itself and as a branch of its parent, (n_nodes, n_classes) each.
+
+    ``laplace``: whether 1 is added to the weight of each class.
+    """
+    leaf, branch = np.zeros((2, len(whole), n_classes))
+    added = 1.0 if laplace else 0.0
+    for node in range(len(whole)):
+        if laplace or real[node, TOTAL] >= _SMALL:
+            leaf[node] = (real[node, COUNTS : COUNTS + n_classes] + added) / (real[node, TOTAL] + added * n_classes)
+    for node in range(len(whole)):
+        for child in range(whole[node, FIRST_CHILD], whole[node, FIRST_CHILD] + whole[node, N_CHILDREN]):
+            if real[child, BRANCH] > _SMALL:
+                own = real[child, COUNTS + n_classes :]
+                branch[child] = (own + added) / (real[child, BRANCH] + added * n_classes)
+            else:
+                branch[child] = leaf[node]
+    return leaf, branch
