@@ -89,8 +89,14 @@ def run(
     from probcal.data.load import data_folder
     from probcal.runner.data_step import current_data
     from probcal.runner.description import small_experiment
-    from probcal.runner.options import RunOptions
-    from probcal.runner.plan import cells_to_fit, make_plan, mark_missing_data, plan_lines, refuse_unmet_requirements
+    from probcal.runner.plan import (
+        RunOptions,
+        cells_to_fit,
+        make_plan,
+        mark_missing_data,
+        plan_lines,
+        refuse_unmet_requirements,
+    )
     from probcal.runner.run import run_experiment
     from probcal.store.folder import Store
 
@@ -101,20 +107,20 @@ def run(
         experiment = small_experiment(experiment)
     subset = experiment.select(selection.datasets, selection.learners, selection.methods)
     folder = Path(output) if output else Path("results") / experiment.name
+    command = shlex.join(["probcal", *sys.argv[1:]])
+    run_options = RunOptions(
+        folder, originals, jobs or 1, timeout, retry_failed, fail_fast, scheduler, workers, command, strict, refit
+    )
     if dry_run:
         store = Store(folder)
         store.refuse_other_results(experiment.name)
         data = current_data(subset.used_cards(), originals)
-        plan = make_plan(subset, store, data, retry_failed=retry_failed, strict=strict, refit=refit)
+        plan = make_plan(subset, store, data, run_options)
         refuse_unmet_requirements(cells_to_fit(plan), experiment.weka)
         plan = mark_missing_data(plan, data.missing)
         click.echo(printable("\n".join(plan_lines(plan, every_cell=True))))
         return
     options.refuse_clusters({"-j": jobs, "--workers": workers, "--scheduler": scheduler})
-    command = shlex.join(["probcal", *sys.argv[1:]])
-    run_options = RunOptions(
-        folder, originals, jobs or 1, timeout, retry_failed, fail_fast, scheduler, workers, command, strict, refit
-    )
     sys.exit(run_experiment(experiment, subset, run_options, lambda line: click.echo(printable(line), err=True)))
 
 
@@ -169,12 +175,12 @@ def validate(config: str) -> None:
     you type: see probcal schema --help.
     """
     from probcal.config.experiment import find_config, read_experiment
-    from probcal.runner.cell import cells_of
+    from probcal.runner.cell import list_cells
     from probcal.runner.plan import refuse_unmet_requirements
 
     experiment = read_experiment(find_config(config))
-    refuse_unmet_requirements(cells_of(experiment), experiment.weka)
+    refuse_unmet_requirements(list_cells(experiment), experiment.weka)
     click.echo(
         f"{experiment.path} is fine; data sets: {len(experiment.cards)}, columns: {len(experiment.columns)}, "
-        f"cells: {len(cells_of(experiment))}"
+        f"cells: {len(list_cells(experiment))}"
     )

@@ -158,7 +158,7 @@ def _map_on_dask(
 
     from probcal.errors import ProbcalError
     from probcal.runner.dask import open_client
-    from probcal.runner.options import RunOptions
+    from probcal.runner.plan import RunOptions
 
     # Workers have another current folder.
     absolute = [path.resolve() for path in files]

@@ -48,7 +48,7 @@ def status(folder: Path, cells: bool, strict: bool, selection: Selection, data_d
     stores = selection.select_stores(options.stores_at(folder))
     options.warn_of_unproven(stores)
     for store in stores:
-        for line in status_lines(store, every_cell=cells, takes=selection.includes, originals=originals, strict=strict):
+        for line in status_lines(store, selection, originals, every_cell=cells, strict=strict):
             click.echo(printable(line))
 
 

@@ -19,7 +19,7 @@ from probcal.config.experiment import Component, Experiment, parse_experiment
 from probcal.data.card import Card
 from probcal.data.card_split import Split
 from probcal.errors import StoreError
-from probcal.runner.cell import cells_of
+from probcal.runner.cell import list_cells
 from probcal.runner.identity import Identities, changed_parts, has_same_metrics
 from probcal.runner.plan import find_missing_metrics
 from probcal.store.cell_result import CellResult
@@ -123,7 +123,7 @@ def _stale_results(experiment: Experiment, store: Store) -> Iterator[CellResult]
     identities, results, stored = Identities(experiment.weka), store.results(), None
     with suppress(StoreError):  # a run writes an unsound file anew
         stored = StoredExperiment.of(store)
-    for cell in cells_of(experiment):
+    for cell in list_cells(experiment):
         result = results.get(cell.id)
         if result is None:
             continue
@@ -141,7 +141,7 @@ def _stale_results(experiment: Experiment, store: Store) -> Iterator[CellResult]
             yield result
 
 
-def experiment_of(store: Store) -> Experiment:
+def load_experiment(store: Store) -> Experiment:
     """Return the experiment of a results folder, as it was last run.
 
     Raises StoreError when it was not stored completely, and FileProblems when it is no longer valid.

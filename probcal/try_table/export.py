@@ -19,7 +19,7 @@ from probcal.data.dataset import Dataset
 from probcal.data.text_values import as_text
 from probcal.errors import ProbcalError, is_installed
 from probcal.reading.table_plan import card_names, probability_names, write_table_plan
-from probcal.runner.nested_rows import split_rows
+from probcal.runner.cell_rows import split_rows
 from probcal.store.folder import Store
 from probcal.try_table.full_table import table_plan
 from probcal.try_table.measures import MeasureScale

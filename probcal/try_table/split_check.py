@@ -16,7 +16,7 @@ from probcal.config.entries import Component
 from probcal.data.card_split import Split
 from probcal.data.dataset import Dataset
 from probcal.errors import DataError
-from probcal.runner.nested_rows import calibration_cv, calibration_rows, calibration_seed, keys_of, split_rows
+from probcal.runner.cell_rows import calibration_cv, calibration_rows, calibration_seed, split_keys, split_rows
 from probcal.try_table.split_choice import SplitChoice
 
 # Apart from split_choice, because predict.py imports that one, and would need a second more to import the runner.
@@ -45,7 +45,7 @@ def refuse_unusable_splits(
 
 
 def _groups_of_rarest_class(dataset: Dataset, labels: npt.NDArray[Any]) -> int:
-    keys = keys_of(dataset.card.split, dataset.card.name, _frame(dataset))
+    keys = split_keys(dataset.card.split, dataset.card.name, _frame(dataset))
     return min(len(np.unique(keys[labels == label])) for label in np.unique(labels))
 
 
@@ -55,7 +55,7 @@ def _fault(
     """Return which split has too few rows for what, or an empty text."""
     name, X = dataset.card.seeding_name, _frame(dataset)
     strata = dataset.y if dataset.strata is None else dataset.strata
-    keys, classes = keys_of(card_split, name, X), np.unique(labels)
+    keys, classes = split_keys(card_split, name, X), np.unique(labels)
     option = f'--{"time" if split.kind == "time_ordered" else "group"} "{split.column}"'
     for number in range(split.n_splits):
         try:
