@@ -81,7 +81,11 @@ def _rows(
     if experiment_split or split.folds or split.nested:
         dataset = load(card)
         X: Any = dataset.X
-        train, test = _parts(split, card, dataset, number, seed)
+        if split.nested or split.folds:
+            labels = dataset.y if dataset.strata is None else dataset.strata
+            train, test = split_rows(split, card.name, X, labels, number, seed)
+        else:
+            train, test = splits.split_rows(card.model_copy(update={"split": split}), len(dataset.y), number, seed)
         if max_rows is not None:
             train, test = _limit_rows(split, card, (train, test), number, seed, max_rows)
         if split.nested:
@@ -109,13 +113,6 @@ def _rows(
         if isinstance(part, np.ndarray):
             part.flags.writeable = False  # cells share the arrays, so no cell may change them
     return rows
-
-
-def _parts(split: Split, card: Card, dataset: Dataset, number: int, seed: int) -> Rows:
-    labels = dataset.y if dataset.strata is None else dataset.strata
-    if split.nested or split.folds:
-        return split_rows(split, card.name, dataset.X, labels, number, seed)
-    return splits.split_rows(card.model_copy(update={"split": split}), len(dataset.y), number, seed)
 
 
 def _limit_rows(split: Split, card: Card, parts: Rows, number: int, seed: int, limit: int) -> Rows:

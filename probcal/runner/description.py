@@ -65,7 +65,11 @@ def describe(experiment: Experiment, folder: Path) -> dict[str, Any]:
                 "settings": json.loads(
                     json.dumps({"type": column.method.path, "params": column.method.params}, default=str)
                 ),
-                **({"before_and_after": True} if experiment.stages and _is_calibrator(column.method) else {}),
+                **(
+                    {"before_and_after": True}
+                    if experiment.stages and getattr(import_class(column.method.path), "before_and_after", False)
+                    else {}
+                ),
             }
             for column in experiment.columns
         ],
@@ -104,10 +108,6 @@ def _class_counts(card: Card) -> dict[str, Any]:
         counts = {"positive": positive, "negative": sum(counts.values())}
     is_complete = card.task != "multilabel" and len(counts) > 1 and min(counts.values()) > 0
     return {"class_counts": sorted(counts.values())} if is_complete else {}
-
-
-def _is_calibrator(method: Component) -> bool:
-    return getattr(import_class(method.path), "before_and_after", False)
 
 
 def describe_with_stale_results(experiment: Experiment, store: Store) -> dict[str, Any]:

@@ -238,15 +238,14 @@ def _curves(cell: Cell, estimator: Any, rows: SplitRows, p: np.ndarray) -> dict[
     if "roc" in cell.curves and p.shape[1] == 2 and len(np.unique(rows.y_test)) == 2:
         x, y = roc_curve(rows.y_test, p[:, 1])
         curves["roc"] = [{"x": x.tolist(), "y": y.tolist()}]
-    short_curves = {name: [_rounded_line(line) for line in lines] for name, lines in curves.items()}
+    short_curves = {
+        name: [{**line, **{axis: np.round(line[axis], _DIGITS).tolist() for axis in ("x", "y")}} for line in lines]
+        for name, lines in curves.items()
+    }
     # An invalid curve of a user's method would make the stored result unreadable.
     if fault := curves_fault(short_curves):
         raise ValueError(fault)
     return short_curves
-
-
-def _rounded_line(line: dict[str, Any]) -> dict[str, Any]:
-    return {**line, **{axis: np.round(line[axis], _DIGITS).tolist() for axis in ("x", "y")}}
 
 
 def _requested_values(estimator: Any, attribute: str, X: Any, names: tuple[str, ...]) -> dict[str, Any]:

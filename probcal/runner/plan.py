@@ -253,7 +253,11 @@ def plan_lines(plan: list[PlannedCell], every_cell: bool = False) -> list[str]:
 
     With ``every_cell``, one line for each cell comes first.
     """
-    lines = [f"{planned.state:8} {planned.cell.id}{_reason_text(planned)}" for planned in plan if every_cell]
+    lines = []
+    for planned in plan if every_cell else ():
+        # A line below explains missing data once.
+        reason = f"  ({planned.reason})" if planned.reason and planned.state != "no data" else ""
+        lines.append(f"{planned.state:8} {planned.cell.id}{reason}")
     states = count_states(plan)
     counts = [f"{states[state]} {state}" for state in _STATES if states[state]]
     lines.append(f"{cells_text(len(plan))}: {', '.join(counts)}")
@@ -283,11 +287,6 @@ def plan_lines(plan: list[PlannedCell], every_cell: bool = False) -> list[str]:
 
 def _duration_text(seconds: float) -> str:
     return "less than 1 s" if seconds < 1 else f"about {duration(seconds)}"
-
-
-def _reason_text(planned: PlannedCell) -> str:
-    # A line below explains missing data once.
-    return f"  ({planned.reason})" if planned.reason and planned.state != "no data" else ""
 
 
 def summary(plan: list[PlannedCell], n_ended: int, n_failures: int, folder: Path) -> str:

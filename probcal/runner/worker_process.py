@@ -124,19 +124,18 @@ class _Mask(threading.local):
     old_mask: frozenset[int] | set[int] = frozenset()
 
 
-_ENDING_SIGNALS = SIGNALS
 _mask = _Mask()
 
 
 def restore_signals_in_forks() -> None:
-    """Give every process that this one forks the default handlers for ``_ENDING_SIGNALS``, which this one ignores."""
+    """Give every process that this one forks the default handlers for ``SIGNALS``, which this one ignores."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(before=_block_signals, after_in_parent=_unblock_signals, after_in_child=_restore_handlers)
 
 
 def _block_signals() -> None:
     # Until the new process has its own handlers, so that no signal is lost.
-    _mask.old_mask = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING_SIGNALS)
+    _mask.old_mask = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
 
 
 def _unblock_signals() -> None:
