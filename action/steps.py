@@ -31,7 +31,7 @@ from typing import IO, Any
 import click
 
 from probcal._io import printable
-from probcal.cli.run import run as run_command
+from probcal.cli.experiments import run as run_command
 from probcal.config.experiment import find_config
 from probcal.yaml_file import YamlFile
 

@@ -154,7 +154,7 @@ def _results(folder: Path) -> Path:
     from probcal.config.experiment import read_experiment
     from probcal.papers.check.accepted import accept_numbers
     from probcal.papers.check.findings import CheckedResults
-    from probcal.runner.options import RunOptions
+    from probcal.runner.plan import RunOptions
     from probcal.runner.run import run_experiment
     from probcal.store.folder import Store
 
@@ -167,14 +167,14 @@ def _results(folder: Path) -> Path:
 
 def _read_config(folder: Path, content: bytes) -> None:
     from probcal.config.experiment import read_experiment
-    from probcal.runner.cell import cells_of
+    from probcal.runner.cell import list_cells
     from probcal.runner.description import describe, small_experiment
 
     path = folder / "hostile.yaml"
     path.write_bytes(content)
     experiment = read_experiment(path)
     if len(experiment.columns) * experiment.repeats < 1000:
-        cells_of(experiment)
+        list_cells(experiment)
         json.dumps(describe(experiment, folder))
         small_experiment(experiment)
 
@@ -218,14 +218,14 @@ def _show(results: Path, rng: random.Random, changed: str) -> None:
     from probcal.reporting.check.check_text import json_text, report_text
     from probcal.reporting.figures import plot
     from probcal.reporting.tables import tables_text
-    from probcal.runner.description import experiment_of
+    from probcal.runner.description import load_experiment
     from probcal.runner.plan import make_plan, plan_lines
     from probcal.store.folder import Store
 
     store = Store(results)
 
     def status() -> None:
-        plan_lines(make_plan(experiment_of(store), store), every_cell=True)
+        plan_lines(make_plan(load_experiment(store), store), every_cell=True)
 
     def checked() -> None:
         report = check(CheckedResults.of(store))
@@ -259,7 +259,7 @@ def _show(results: Path, rng: random.Random, changed: str) -> None:
 
 def _live() -> dict[str, Any]:
     """What a run in this process would say of itself."""
-    from probcal.runner.heartbeat import HeartbeatFile, RunState
+    from probcal.runner.progress import HeartbeatFile, RunState
 
     with tempfile.TemporaryDirectory() as folder:
         running = {"mine/0/nb/direct": (time.time(), 3.0), "mine/0/tree.a/direct": (time.time(), None)}
@@ -268,7 +268,7 @@ def _live() -> dict[str, Any]:
 
 
 def _hear(results: Path, content: bytes) -> None:
-    from probcal.runner.heartbeat import heartbeat_lines, read_heartbeat
+    from probcal.runner.progress import heartbeat_lines, read_heartbeat
 
     (results / "running.json").write_bytes(content)
     if heard := read_heartbeat(results):

@@ -14,7 +14,7 @@ from multiprocessing.connection import wait
 from pathlib import Path
 
 from probcal.config.experiment import parse_experiment
-from probcal.runner.cell import PlannedCell, cells_of
+from probcal.runner.cell import PlannedCell, list_cells
 from probcal.runner.pool import run_cells
 from probcal.runner.worker import Worker, preload_modules
 from probcal.yaml_file import YamlFile
@@ -82,7 +82,7 @@ def seconds_to_start() -> float:
 
 def seconds_of(n: int, jobs: int) -> float:
     """The least of some runs of ``n`` cells."""
-    cells = cells_of(parse_experiment(YamlFile(Path("workers.yaml"), CONFIG.format(repeats=n))))
+    cells = list_cells(parse_experiment(YamlFile(Path("workers.yaml"), CONFIG.format(repeats=n))))
     planned = [PlannedCell(cell, {}, "to run") for cell in cells]
     taken = []
     for _ in range(TRIALS):

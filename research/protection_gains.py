@@ -16,7 +16,7 @@ from probcal.data.dataset import generated
 from probcal.data.splits import stream_seed
 from probcal.errors import StoreError
 from probcal.protection import CompositeJumper, Quadratic, SimpleJumper, regret_bound
-from probcal.runner.cell import cells_of
+from probcal.runner.cell import list_cells
 from probcal.store.folder import Store, cell_id
 
 FOLDER = Path("results/protection-simulated")
@@ -59,7 +59,7 @@ def refuse_no_estimates(experiment: Experiment, store: Store) -> None:
     """Ends the process where an estimate that ``gains`` reads is not there."""
     try:
         results = store.results()
-        for cell in cells_of(experiment):
+        for cell in list_cells(experiment):
             if cell.id not in results:
                 raise StoreError(f"{store.folder} holds no result of {cell.id}")
             store.predictions(results[cell.id])

@@ -1,1 +1,1 @@
-"""The commands, one per file. Each parses its options, calls one function and prints. Heavy imports are inside."""
+"""The commands, a file for those that belong together. Each parses its options, calls one function and prints."""

@@ -199,12 +199,18 @@ def _version(package: str) -> str:
         return "not installed"
 
 
-_COMMANDS = (
-    *("run", "try_", "measure", "apply", "watch", "table", "check", "verify", "plot", "status", "audit", "fetch"),
-    *("validate", "test", "list_", "schema", "completion", "compare", "report", "merge", "convert", "leaderboard"),
-)
-"""Modules of this package. Each has a command of the same name."""
-for name in _COMMANDS:
-    main.add_command(getattr(import_module(f"probcal.cli.{name}"), name))
+_MODULES: dict[str, tuple[str, ...]] = {
+    "experiments": ("run", "fetch", "validate"),
+    "try_": ("try_",),
+    "predictions": ("measure", "apply", "watch"),
+    "results": ("status", "table", "report", "plot"),
+    "comparisons": ("check", "audit", "compare", "leaderboard"),
+    "folders": ("verify", "merge", "convert"),
+    "reference": ("list_", "schema", "completion", "test"),
+}
+"""Module of this package -> its commands. Each module imports what computes only when a command runs."""
+for module, names in _MODULES.items():
+    for name in names:
+        main.add_command(getattr(import_module(f"probcal.cli.{module}"), name))
 main.add_command(help_)
 main.add_command(version_)

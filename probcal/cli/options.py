@@ -105,6 +105,9 @@ data_dir_option = click.option(
     shell_complete=complete.folders,
     help="Folder of original data files (default: $PROBCAL_DATA_DIR).",
 )
+decimal_option = click.option(
+    "--decimal", type=click.Choice([".", ","]), help="Decimal mark of the file (default: inferred)."
+)
 
 
 def warn_of_other_data(stores: Iterable[Any], data_dir: str | None) -> list[Any]:

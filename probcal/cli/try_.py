@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 @click.option("--category", multiple=True, metavar="COLUMN", help="This column holds categories; may be repeated.")
 @click.option("--number", multiple=True, metavar="COLUMN", help="This column holds numbers; may be repeated.")
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave this column out; may be repeated.")
-@click.option("--decimal", type=click.Choice([".", ","]), help="Decimal mark of the file (default: inferred).")
+@options.decimal_option
 @click.option("--label", multiple=True, metavar="WORD", help="This word, such as NA, is a label; may be repeated.")
 @click.option("--group", metavar="COLUMN", help="Rows of one value stay on one side of a split (one customer's rows).")
 @click.option("--time", metavar="COLUMN", help="Train on earlier rows and test on later ones.")

@@ -10,8 +10,8 @@ The main path of ``probcal run``::
       store.Store.add              each result is on disk before the next is awaited
 
 A cell has ended when its result is stored, and it is done when it ended with success. A cell that fails takes the same
-path, and ``failed_cell`` tells where its result comes from. ``interruption`` ends a command on Ctrl-C. ``progress`` and
-``heartbeat`` tell how far a run is, to its terminal and to others.
+path, and ``execute`` tells where its result comes from. ``interruption`` ends a command on Ctrl-C. ``progress`` tells
+how far a run is, to its terminal and to others, and ``time_left`` how long it takes.
 
 Other commands use ``status``, ``verify`` and ``recompute`` (are stored numbers right?), ``merge`` (join folders), and
 ``stale_data`` (were they made of the present data?). ``witness`` shows whether an edit of the code changed a number.

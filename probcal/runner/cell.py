@@ -52,6 +52,11 @@ class Cell:
         return {"dataset": self.dataset, "repetition": self.repetition, "learner": learner, "method": method}
 
     @property
+    def row_and_column(self) -> tuple[str, str, str]:
+        """Return data set, learner and method, which name its place in a table."""
+        return self.dataset, self.column.learner.name, self.column.method.name
+
+    @property
     def id(self) -> str:
         return cell_id(self.dataset, self.repetition, self.column.learner.name, self.column.method.name)
 
@@ -62,7 +67,7 @@ class Cell:
         return replace(self, dataset=self.card.seed_name, card=self.card.as_seeded())
 
 
-def cells_of(experiment: Experiment) -> list[Cell]:
+def list_cells(experiment: Experiment) -> list[Cell]:
     """Return every cell in the order of data sets and splits, so that one split at a time is in memory.
 
     Within a split, cells that read another card by an exception come last.
@@ -114,3 +119,8 @@ class PlannedCell:
     @property
     def needs_run(self) -> bool:
         return self.state in ("stale", "to run")
+
+    @property
+    def needs_fit(self) -> bool:
+        """Return whether it will be fitted, and not only measured again."""
+        return self.needs_run and self.old_result is None

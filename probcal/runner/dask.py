@@ -26,9 +26,8 @@ from probcal.errors import ProbcalError
 from probcal.runner import identity
 from probcal.runner.cell import PlannedCell
 from probcal.runner.execute import Outcome
-from probcal.runner.failed_cell import failed_outcome
 from probcal.runner.instruction_set import instructions
-from probcal.runner.options import RunOptions
+from probcal.runner.plan import RunOptions
 from probcal.runner.pool import worker_outcome
 from probcal.runner.worker import Worker, WorkerDied
 from probcal.runner.worker_process import run_isolated_cell
@@ -75,7 +74,7 @@ def open_client(options: RunOptions, timeout: float = CONNECT_SECONDS) -> Iterat
 
 
 def find_fault(
-    code: dict[str, str], folders: dict[str, Path | None], modules: Path, entry: PlannedCell, run_id: str
+    code: dict[str, str], folders: dict[str, Path | None], modules: Path, planned: PlannedCell, run_id: str
 ) -> tuple[str, bool]:
     """Return why this process would give other numbers, or an empty text, and that it can be used again."""
     # The folders of the process that started the run, where this machine has them.
@@ -84,15 +83,15 @@ def find_fault(
             os.environ[name] = str(modules / folder)
     sys.path.extend({str(modules)} - {*sys.path})  # last, to hide no module
     try:
-        digests = identity.user_code_of(entry.cell)
-        key = _identities(entry.key.get("weka")).key(entry.cell)
-        _obtain_once(entry.cell.card)
+        digests = identity.user_code_digests(planned.cell)
+        key = _identities(planned.key.get("weka")).key(planned.cell)
+        _obtain_once(planned.cell.card)
     except (ProbcalError, OSError) as error:
         return f"{error} (the run was started in {modules})", True
     # Also a module that is missing here.
-    names = sorted({*digests, *(code.keys() & {*identity.modules_of(entry.cell)})})
+    names = sorted({*digests, *(code.keys() & {*identity.used_modules(planned.cell)})})
     differences = [f"code of {name}" for name in names if code.get(name) != digests.get(name)]
-    differences = differences or [part for part, digest in entry.key.items() if key.get(part) != digest]
+    differences = differences or [part for part, digest in planned.key.items() if key.get(part) != digest]
     return f"has other {', '.join(differences)} than the run was planned with" if differences else "", True
 
 
@@ -101,7 +100,7 @@ def _end_process(process: Worker) -> None:
         process.end()
 
 
-def run_in_process(check: Callable[..., Any], entry: PlannedCell, run_id: str, limit: float) -> tuple[str, Any]:
+def run_in_process(check: Callable[..., Any], planned: PlannedCell, run_id: str, limit: float) -> tuple[str, Any]:
     """Run a cell in a process of this Dask worker, in at most ``limit`` seconds. Return the worker and the outcome.
 
     Return the reason instead where this worker cannot run the cell, and None where the task was cancelled.
@@ -113,15 +112,15 @@ def run_in_process(check: Callable[..., Any], entry: PlannedCell, run_id: str, l
     multiprocessing.current_process().daemon = False
     # Tasks are threads of one process. Whoever pops a worker has it, so no two tasks get the same one.
     process = next((worker for worker, owner in list(_pool.items()) if owner == run_id and _pool.pop(worker, "")), None)
-    with instructions(entry.cell.processor):
+    with instructions(planned.cell.processor):
         # Not forked, because the threads of the Dask worker may hold locks at that moment.
         process = process or Worker(run_id, operator.call, multiprocessing.get_context("spawn"))
-    steps, reusable = [partial(check, entry), partial(run_isolated_cell, entry)], False
+    steps, reusable = [partial(check, planned), partial(run_isolated_cell, planned)], False
     try:
         # A new process first reports its start.
-        for step in steps if process.entry else [None, *steps]:
+        for step in steps if process.planned else [None, *steps]:
             if step:
-                process.give(entry, step)
+                process.give(planned, step)
             while not (has_answer := process.has_news()) and (step is not steps[1] or process.seconds < limit):
                 # Dask cannot stop a thread. So the task itself looks whether it was cancelled or its worker closes.
                 task = dask_worker.state.tasks.get(dask_worker.get_current_task())
@@ -170,10 +169,10 @@ def run_cells(  # noqa: C901
     from distributed.scheduler import KilledWorker
 
     # One cell of each column is enough: cells of a column differ only by their rows.
-    cells = list({id(item.cell.column): item.cell for item in plan}.values())
-    packages = {name: text for cell in cells for name, text in identity.packages_of(cell).items()}
+    cells = list({id(planned.cell.column): planned.cell for planned in plan}.values())
+    packages = {name: text for cell in cells for name, text in identity.used_packages(cell).items()}
     versions = {"probcal": __version__, **packages}
-    code = {name: digest for cell in cells for name, digest in identity.user_code_of(cell).items()}
+    code = {name: digest for cell in cells for name, digest in identity.user_code_digests(cell).items()}
     folders = {"PROBCAL_DATA_DIR": options.data_folder, "PROBCAL_CACHE_DIR": cache_folder()}
     task = partial(run_in_process, partial(find_fault, code, folders, Path.cwd()))
     queue, losses, check_time, is_empty = deque(plan), Counter[str](), -math.inf, False
@@ -189,7 +188,7 @@ def run_cells(  # noqa: C901
             say(f"the scheduler at {options.scheduler} is gone; waiting for it to come back")
             with open_client(options, RECONNECT_SECONDS) as client:
                 yield from run_cells(
-                    [*(item for item, _ in tasks.values()), *queue], run_id, client, options, say, notify
+                    [*(planned for planned, _ in tasks.values()), *queue], run_id, client, options, say, notify
                 )
             return
         if time.monotonic() - check_time >= CHECK_SECONDS:
@@ -228,15 +227,17 @@ def run_cells(  # noqa: C901
                     future.cancel()
         # One task for each thread, because a task cannot move to a worker that joins after it was sent.
         while queue and len(tasks) < sum(workers.values()):
-            item, addresses = queue[0], list(workers)
+            planned, addresses = queue[0], list(workers)
             try:
-                future = client.submit(task, item, run_id, options.timeout or math.inf, workers=addresses, pure=False)
+                future = client.submit(
+                    task, planned, run_id, options.timeout or math.inf, workers=addresses, pure=False
+                )
             except ClosedClientError:  # the connection has just broken
                 break
             queue.popleft()
-            tasks[future] = item, addresses
+            tasks[future] = planned, addresses
             futures.add(future)
-            notify(item)
+            notify(planned)
         batch = futures.next_batch(block=False)
         time.sleep(0 if batch else POLL_SECONDS)
         for future in batch:
@@ -248,19 +249,20 @@ def run_cells(  # noqa: C901
                 # The connection broke, or the worker that has the result is gone.
                 futures.add(future)
                 continue
-            (item, _), error = tasks.pop(future), future.exception() if future.status == "error" else None
+            (planned, _), error = tasks.pop(future), future.exception() if future.status == "error" else None
             is_lost = future.cancelled() or isinstance(error, KilledWorker)
             # Dask gives up at the first loss that exceeds the allowed ones.
-            losses[item.cell.id] += is_lost * (getattr(error, "allowed_failures", 0) + 1)
+            losses[planned.cell.id] += is_lost * (getattr(error, "allowed_failures", 0) + 1)
             if isinstance(answer, Outcome):
                 runners.add(worker)
                 yield answer
-            elif is_lost and (error or losses[item.cell.id] > LOSSES):
-                text = f"Dask workers that died or left while they had the cell {item.cell.id}: {losses[item.cell.id]}"
-                yield failed_outcome(item, run_id, 0.0, "failed", "WorkerDied", text)
+            elif is_lost and (error or losses[planned.cell.id] > LOSSES):
+                cell = planned.cell.id
+                text = f"Dask workers that died or left while they had the cell {cell}: {losses[cell]}"
+                yield Outcome.failed(planned, run_id, 0.0, ("WorkerDied", text))
             elif error:
                 raise ProbcalError(f"the Dask cluster cannot run cells: {error}")
             else:
-                queue.appendleft(item)
+                queue.appendleft(planned)
                 if answer:
                     reports[worker], check_time = answer, -math.inf

@@ -19,7 +19,7 @@ from probcal.config.experiment import Component, Experiment, parse_experiment
 from probcal.data.card import Card
 from probcal.data.splits import Split
 from probcal.errors import StoreError
-from probcal.runner.cell import cells_of
+from probcal.runner.cell import list_cells
 from probcal.runner.identity import Identities, changed_parts, has_same_metrics
 from probcal.runner.plan import find_missing_metrics
 from probcal.store.cell_result import CellResult
@@ -65,7 +65,11 @@ def describe(experiment: Experiment, folder: Path) -> dict[str, Any]:
                 "settings": json.loads(
                     json.dumps({"type": column.method.path, "params": column.method.params}, default=str)
                 ),
-                **({"before_and_after": True} if experiment.stages and _is_calibrator(column.method) else {}),
+                **(
+                    {"before_and_after": True}
+                    if experiment.stages and getattr(import_class(column.method.path), "before_and_after", False)
+                    else {}
+                ),
             }
             for column in experiment.columns
         ],
@@ -106,10 +110,6 @@ def _class_counts(card: Card) -> dict[str, Any]:
     return {"class_counts": sorted(counts.values())} if is_complete else {}
 
 
-def _is_calibrator(method: Component) -> bool:
-    return getattr(import_class(method.path), "before_and_after", False)
-
-
 def describe_with_stale_results(experiment: Experiment, store: Store) -> dict[str, Any]:
     """Return the description to store. Results whose data are not at hand keep their earlier mark."""
     # Through JSON, so that the values compare equal to those that are read from the file.
@@ -123,7 +123,7 @@ def _stale_results(experiment: Experiment, store: Store) -> Iterator[CellResult]
     identities, results, stored = Identities(experiment.weka), store.results(), None
     with suppress(StoreError):  # a run writes an unsound file anew
         stored = StoredExperiment.of(store)
-    for cell in cells_of(experiment):
+    for cell in list_cells(experiment):
         result = results.get(cell.id)
         if result is None:
             continue
@@ -141,7 +141,7 @@ def _stale_results(experiment: Experiment, store: Store) -> Iterator[CellResult]
             yield result
 
 
-def experiment_of(store: Store) -> Experiment:
+def load_experiment(store: Store) -> Experiment:
     """Return the experiment of a results folder, as it was last run.
 
     Raises StoreError when it was not stored completely, and FileProblems when it is no longer valid.

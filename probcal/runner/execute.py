@@ -1,6 +1,15 @@
-"""Run one cell: fit and predict, measure, and record the result.
+"""Run one cell: fit and predict, measure, and record the result, also where the cell fails.
 
-``probcal.runner.fit_predict`` makes the predictions. Nothing here changes one.
+``probcal.runner.fit_predict`` makes the predictions. Nothing here changes one. A cell fails in one of three ways. Each
+gives an ``Outcome`` of status ``failed`` or ``timeout``, and the run stores it like a done one (``Store.add``):
+
+- It raises. ``execute`` makes the traceback a part of the result.
+- It raises something that cannot be caught or described here, or returns what cannot be stored.
+  ``probcal.runner.worker_process.run_isolated_cell`` catches this.
+- Its worker dies, or it takes too long. ``probcal.runner.pool.worker_outcome`` says so, in the process of the run.
+
+A stored failure never replaces a done result. The plan (``probcal.runner.plan``) shows it, and a run leaves it
+alone until ``--retry-failed``, or until something changes that decides its numbers.
 """
 
 from __future__ import annotations
@@ -13,7 +22,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -24,14 +33,15 @@ from probcal.metrics.metric import Prediction
 from probcal.metrics.metric_values import metrics_of
 from probcal.metrics.plugins import find_metric
 from probcal.runner.cell import Cell, PlannedCell
-from probcal.runner.cell_rows import SplitRows, copy_view, load_rows
+from probcal.runner.cell_rows import SplitRows, copy_view, load_rows, with_calibration_rows
 from probcal.runner.fit_predict import fit_cell, has_stages, predictions
-from probcal.runner.nested_rows import with_calibration_rows
 from probcal.store.cell_result import CellResult, curves_fault, refuse_impossible_values
 from probcal.store.folder import Store
 
 _DIGITS = 6
 """Decimal places of the points of a curve, more than a figure can show."""
+_LONGEST_NAME, _LONGEST_MESSAGE, _LONGEST_TRACEBACK = 200, 2_000, 20_000
+"""Largest numbers of characters. Longer texts are cut in the middle."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +56,62 @@ class Outcome:
     y: np.ndarray | None = None
     p: np.ndarray | None = None
 
+    @classmethod
+    def failed(
+        cls,
+        planned: PlannedCell,
+        run_id: str,
+        seconds: float,
+        error: tuple[str, str],
+        *,
+        status: Literal["failed", "timeout"] = "failed",
+        traceback: str | None = None,
+    ) -> Outcome:
+        """Return the outcome of a cell without numbers. ``error`` is its type and message."""
+        error_type, message = error
+        result = CellResult(
+            **planned.cell.names,
+            status=status,
+            run=run_id,
+            seconds=round(seconds, 6),
+            key=planned.key,
+            error_type=error_type,
+            message=message,
+            traceback=traceback,
+        )
+        return cls(result)
+
+    def with_short_texts(self) -> Outcome:
+        """Return the outcome with a message and a traceback of limited length and plain characters.
+
+        Raises ValueError or TypeError when the result could not be read again, for example a metric that is no number.
+        """
+        result = self.result
+        if result.status != "done":
+            result = replace(
+                result,
+                error_type=_shorten(result.error_type or "", _LONGEST_NAME),
+                message=_shorten(result.message or "", _LONGEST_MESSAGE),
+                traceback=_shorten(result.traceback or "", _LONGEST_TRACEBACK),
+            )
+        # Through JSON once, so that a value that no file can hold fails here, where it is still this cell's fault.
+        return replace(self, result=CellResult.from_json(result.to_json()))
+
+    def with_output(self, output: str) -> Outcome:
+        """Return a failed outcome with the last output of its cell after the traceback."""
+        if not output.strip():
+            return self
+        text = f"{self.result.traceback or ''}\nThe last output:\n{output}".lstrip("\n")
+        return replace(self, result=replace(self.result, traceback=text))
+
+
+def _shorten(text: str, limit: int) -> str:
+    # Letter by letter, because a pipe would rebuild a subclass of str from the code of its module.
+    text = "".join(str.__iter__(text))
+    if len(text) <= limit:
+        return text
+    return f"{text[: limit // 2]}\n[{len(text) - limit:,} characters left out]\n{text[-(limit // 2) :]}"
+
 
 def execute(cell: Cell, key: dict[str, str], run: str) -> Outcome:
     """Run one cell. Any exception becomes a failed result with its traceback.
@@ -54,7 +120,7 @@ def execute(cell: Cell, key: dict[str, str], run: str) -> Outcome:
     split does it for all. Nor are fits that an earlier cell made: ``shared_seconds`` holds their time.
     """
     start = time.perf_counter()
-    timer = SharedFitTimer()
+    timer = _SharedFitTimer()
     row: dict[str, Any] = {**cell.names, "key": key, "run": run}
     messages: list[warnings.WarningMessage] = []
     try:
@@ -80,7 +146,7 @@ def execute(cell: Cell, key: dict[str, str], run: str) -> Outcome:
         return Outcome(CellResult(status="failed", warnings=_warning_counts(messages), **row))
 
 
-class SharedFitTimer:
+class _SharedFitTimer:
     """Add up the seconds of the fits that a cell takes over from earlier cells of its split."""
 
     def __init__(self) -> None:
@@ -125,7 +191,7 @@ def _import_metrics(names: tuple[str, ...]) -> None:
         find_metric(name)
 
 
-def truth_of(cell: Cell) -> np.ndarray | None:
+def load_truth(cell: Cell) -> np.ndarray | None:
     """Return the true probabilities of a cell's test rows, which are known only for generated rows."""
     return load_rows(cell).truth if cell.card.generator else None
 
@@ -172,15 +238,14 @@ def _curves(cell: Cell, estimator: Any, rows: SplitRows, p: np.ndarray) -> dict[
     if "roc" in cell.curves and p.shape[1] == 2 and len(np.unique(rows.y_test)) == 2:
         x, y = roc_curve(rows.y_test, p[:, 1])
         curves["roc"] = [{"x": x.tolist(), "y": y.tolist()}]
-    short_curves = {name: [_rounded_line(line) for line in lines] for name, lines in curves.items()}
+    short_curves = {
+        name: [{**line, **{axis: np.round(line[axis], _DIGITS).tolist() for axis in ("x", "y")}} for line in lines]
+        for name, lines in curves.items()
+    }
     # An invalid curve of a user's method would make the stored result unreadable.
     if fault := curves_fault(short_curves):
         raise ValueError(fault)
     return short_curves
-
-
-def _rounded_line(line: dict[str, Any]) -> dict[str, Any]:
-    return {**line, **{axis: np.round(line[axis], _DIGITS).tolist() for axis in ("x", "y")}}
 
 
 def _requested_values(estimator: Any, attribute: str, X: Any, names: tuple[str, ...]) -> dict[str, Any]:
@@ -199,18 +264,18 @@ def _seconds_since(start: float) -> float:
     return round(time.perf_counter() - start, 6)
 
 
-def remeasure(entry: PlannedCell, store: Store, run: str) -> Outcome | None:
+def remeasure(planned: PlannedCell, store: Store, run: str) -> Outcome | None:
     """Return the outcome where only metrics have to be measured, or None when the cell must be fitted again."""
-    result = entry.old_result
+    result = planned.old_result
     if result is None:
         return None
     own_metrics = {name: number for name, number in result.metrics.items() if name in METHOD_METRICS}
-    if entry.missing_metrics & set(METHOD_METRICS):  # only the fitted method can measure them
+    if planned.missing_metrics & set(METHOD_METRICS):  # only the fitted method can measure them
         return None
     try:
-        metrics = measure(*store.predictions(result), truth_of(entry.cell), entry.cell.extra_metrics)
+        metrics = measure(*store.predictions(result), load_truth(planned.cell), planned.cell.extra_metrics)
         refuse_impossible_values(metrics, {})
     except Exception:
         # Predictions are lost, or a plugin's metric fails. A worker tries again, and reports what fails there.
         return None
-    return Outcome(replace(result, metrics=metrics | own_metrics, key=entry.key, run=run))
+    return Outcome(replace(result, metrics=metrics | own_metrics, key=planned.key, run=run))

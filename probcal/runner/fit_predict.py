@@ -21,7 +21,6 @@ from probcal.methods._fitting import fresh_copy
 from probcal.runner.cell_rows import SplitRows, copy_view
 
 if TYPE_CHECKING:
-    from probcal.config.experiment import Component
     from probcal.runner.cell import Cell
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
@@ -45,7 +44,8 @@ def fit_cell(cell: Cell, rows: SplitRows) -> Any:
     method, method_class = cell.column.method, import_class(cell.column.method.path)
     shared = (cell.seed + cell.repetition) % 2**32
     seed = shared if method.shared_seed else stream_seed(cell.seed, "fit", cell.id) % 2**31
-    learner, params = _build(cell.column.learner), method.params
+    learner = import_class(cell.column.learner.path)(**cell.column.learner.params)
+    params = method.params
     if _draws(method_class):
         params = {"random_state": seed, **params}
     else:  # the meta-estimator draws nothing itself, so only the learner needs a seed
@@ -102,7 +102,3 @@ def _checked(estimates: Any, estimator: Any, rows: SplitRows) -> np.ndarray:
 @cache
 def _draws(method: type) -> bool:
     return "random_state" in parameter_names(method)
-
-
-def _build(learner: Component) -> Any:
-    return import_class(learner.path)(**learner.params)

@@ -44,7 +44,7 @@ _NEUTRAL_PACKAGES = frozenset(("cloudpickle", "joblib", "loky", "pydantic", "thr
 """Packages that start, limit, transfer and check settings, but compute nothing."""
 
 
-def components_of(cell: Cell) -> tuple[str, ...]:
+def used_components(cell: Cell) -> tuple[str, ...]:
     """Return the names of the components that the cell uses, as ``probcal/numerics.toml`` declares them."""
     rows = "nested split" if cell.used_split.nested else "folds" if cell.has_fold_rows else ""
     drawn = "generated rows" if cell.card.generator else ""
@@ -57,9 +57,9 @@ def _components(class_paths: tuple[str, ...], parts: tuple[str, ...]) -> tuple[s
     return numerics().used((*class_paths, *imported), parts, any_learner=_may_have_any_learner(class_paths))
 
 
-def modules_of(cell: Cell) -> tuple[str, ...]:
+def used_modules(cell: Cell) -> tuple[str, ...]:
     """Return the modules of the learner's and method's classes, of nested components, and of their fast paths."""
-    return _modules(_paths(cell), "class weights" in components_of(cell))
+    return _modules(_paths(cell), "class weights" in used_components(cell))
 
 
 @cache
@@ -90,7 +90,7 @@ def _paths(cell: Cell) -> tuple[str, ...]:
     )
 
 
-def packages_of(cell: Cell) -> dict[str, str]:
+def used_packages(cell: Cell) -> dict[str, str]:
     """Return package -> version: Python, the numeric packages, and those that compute for the cell's components.
 
     Python counts with two numbers, because its own ``sum`` of floats rounds differently since 3.12.
@@ -222,8 +222,8 @@ class Identities:
             # the predictions of stages are not stored, so that nothing can measure them again
             "stages": self._digest_parts(cell.stages, _metric_versions(cell.stages)) if _has_stages(cell) else "",
             "curves": self._digest_parts(cell.curves, numerics().risen_metrics(["curves"])) if cell.curves else "",
-            "numerics": numerics().risen(components_of(cell)),
-            "user_code": self._digest_parts(user_code) if (user_code := user_code_of(cell)) else "",
+            "numerics": numerics().risen(used_components(cell)),
+            "user_code": self._digest_parts(user_code) if (user_code := user_code_digests(cell)) else "",
             "plugins": ", ".join(_plugins(_paths(cell))),
             "weka": self._weka_release(_paths(cell)),
             "metrics": _metric_versions((*METRICS, *cell.extra_metrics)),
@@ -248,7 +248,7 @@ class Identities:
             "stages": lambda: "the metrics of stages changed",
             "curves": lambda: "the curves to store changed",
             "numerics": lambda: _numerics_change(old.get("numerics", ""), key.get("numerics", "")),
-            "user_code": lambda: _code_change(user_code_of(cell), run.get("user_code", {})),
+            "user_code": lambda: _code_change(user_code_digests(cell), run.get("user_code", {})),
             "plugins": lambda: f"{old.get('plugins', 'no plugin')} -> {key.get('plugins', 'no plugin')}",
             "weka": lambda: f"Weka {old.get('weka', 'as installed')} -> {key.get('weka', 'as installed')}",
         }
@@ -282,7 +282,7 @@ def has_same_metrics(key: Mapping[str, str], result: CellResult) -> bool:
     return all(old.get(part) == key.get(part) for part in _METRIC_PARTS)
 
 
-def user_code_of(cell: Cell) -> dict[str, str]:
+def user_code_digests(cell: Cell) -> dict[str, str]:
     """Return module -> digest of the user's own modules that the cell may run."""
     return user_digests(*map(_module, _paths(cell)))
 

@@ -95,7 +95,7 @@ class MergeSource:
         # The name of a run begins with its time.
         return self.runs[max(runs)] if runs else {}
 
-    def line_of(self, part: str) -> str:
+    def line_at(self, part: str) -> str:
         """Return the file and line of a part of the experiment."""
         path = self.folder / "experiment.json"
         numbers = [number for number, line in lines_of(path) if (line or "").startswith(f' "{part}":')]
@@ -138,20 +138,20 @@ def _refuse_other_experiment(first: MergeSource, second: MergeSource) -> None:
         first_value, second_value = first.experiment.get(part), second.experiment.get(part)
         if first_value != second_value:
             raise MergeError(
-                f"{second.line_of(part)}: {label} is {json.dumps(second_value)}, and in {first.line_of(part)} it is"
+                f"{second.line_at(part)}: {label} is {json.dumps(second_value)}, and in {first.line_at(part)} it is"
                 f" {json.dumps(first_value)}; only results of one experiment with one seed can be joined"
             )
     config, second_config = first.experiment["config"], second.experiment["config"]
     # Compared as data, because comments and layout change no number.
     if config != second_config and YamlFile(first.config, config).data != YamlFile(second.config, second_config).data:
         raise MergeError(
-            f"{second.line_of('config')}: the experiment file is another one than in {first.line_of('config')}:"
+            f"{second.line_at('config')}: the experiment file is another one than in {first.line_at('config')}:"
             f" {_first_difference(config, second_config)}; run both with one file"
         )
     for part in sorted((first.experiment.keys() | second.experiment.keys()) - {*_FOLDER_PARTS}):
         if not _agree(first.experiment.get(part), second.experiment.get(part)):
             raise MergeError(
-                f'{second.line_of(part)}: "{part}" differs from {first.line_of(part)}, since the cards or probcal'
+                f'{second.line_at(part)}: "{part}" differs from {first.line_at(part)}, since the cards or probcal'
                 " differ; run both with the same ones"
             )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,101 +16,119 @@ from probcal.config.experiment import Experiment
 from probcal.data.load import data_folder
 from probcal.errors import ProbcalError
 from probcal.learners.registry import WEKA_PACKAGE
-from probcal.runner.cell import Cell, PlannedCell, State, cells_of
+from probcal.runner.cell import Cell, PlannedCell, State, list_cells
 from probcal.runner.data_step import DataStep, current_data
-from probcal.runner.heartbeat import TimeEstimates, duration
 from probcal.runner.identity import (
     REQUESTED_METRICS,
     Identities,
     changed_parts,
     has_same_metrics,
     other_versions,
-    packages_of,
+    used_packages,
 )
 from probcal.runner.instruction_set import lacking_flags, recorded_level
 from probcal.runner.stale_data import CARD_CHANGED, unverified_data_reason
+from probcal.runner.time_left import TimeEstimates, duration
 from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store
 
 
+@dataclass(frozen=True)
+class RunOptions:
+    """Hold the options of a run from the command line. None of them changes a number."""
+
+    folder: Path
+    data_folder: Path | None = None
+    jobs: int = 1
+    timeout: float | None = None
+    retry_failed: bool = False
+    fail_fast: bool = False
+    scheduler: str | None = None
+    """Address of the Dask scheduler that runs the cells, instead of ``jobs`` processes."""
+    workers: int | None = None
+    """Number of Dask workers to start on this machine, which run the cells instead of ``jobs`` processes."""
+    command: str = "the same command"
+    """The command that runs it once more."""
+    strict: bool = False
+    """Whether results of other package versions run again."""
+    refit: bool = False
+    """Whether all cells run again."""
+
+
+_NO_OPTIONS = RunOptions(Path())
+
+
 def make_plan(  # noqa: C901
-    experiment: Experiment,
-    store: Store,
-    data: DataStep | None = None,
-    *,
-    retry_failed: bool = False,
-    strict: bool = False,
-    refit: bool = False,
+    experiment: Experiment, store: Store, data: DataStep | None = None, options: RunOptions = _NO_OPTIONS
 ) -> list[PlannedCell]:
     """Return the state of every cell, from the stored results and the present data sets.
 
     ``data`` holds the data sets. Without it they are searched for in PROBCAL_DATA_DIR, the cache and beside the cards.
-    ``strict`` makes results stale that other versions of packages made, and ``refit`` makes all stale.
     Raises DataError when they cannot be used.
     """
     data = current_data(experiment.used_cards(), data_folder()) if data is None else data
     results, runs = store.results(), store.runs()
     identities = Identities(experiment.weka)
     seconds = {_timing_key(result): result.seconds for result in results.values() if result.status == "done"}
-    plan, cells = [], cells_of(data.bind_cards(experiment))
+    cells = list_cells(data.bind_cards(experiment))
     # Cells share cards, and hashing one takes a while.
     cards = {id(cell.card): cell.card for cell in cells}
     local_cards = {key for key, card in cards.items() if card.bind(None) in data.local_cards}
     texts_of_versions: dict[tuple[int, str], str] = {}
     """Column and run -> other versions. The cells keep the columns, so that no other column gets their ids."""
+    plan = []
     for cell in cells:
+        key, expected_seconds = identities.key(cell), seconds.get(_timing_key(cell))
         result = results.get(cell.id)
-        run = {} if result is None else runs.get(result.run, {})
-        key = identities.key(cell)
-        state, reason, old_result = _state(key, result, retry_failed), "", None
+        if result is None:
+            plan.append(PlannedCell(cell, key, "to run", "", expected_seconds))
+            continue
+        run = runs.get(result.run, {})
+        state, reason, old_result = _state(key, result, options.retry_failed), "", None
         missing_metrics: frozenset[str] = frozenset()
-        is_local = result is None or id(cell.card) in local_cards
-        # Data on this machine are compared by their values. Others are known only by what the run recorded.
-        doubt = None if is_local or result is None else unverified_data_reason(cell.card, result, runs)
-        if result is not None and state == "failed":
+        if state == "failed":
             reason = _failure_text(result)
-        elif result is not None and state == "stale":
+        elif state == "stale":
             reason = identities.staleness_reason(cell, key, result, run)
             reason = reason or f"{'failed' if result.later_failure else result.status} before and runs again"
-        elif result is not None and state == "done" and not has_same_metrics(key, result):
+        elif not has_same_metrics(key, result):
             missing_metrics = find_missing_metrics(cell, key, result)
             if store.has_predictions(result):
                 state, old_result, reason = "stale", result, "metrics changed or were added; no fit is needed"
             elif missing_metrics:
-                state, reason = (
-                    "stale",
-                    f"lacks {', '.join(sorted(missing_metrics))}, and its predictions are not stored",
-                )
+                names = ", ".join(sorted(missing_metrics))
+                state, reason = "stale", f"lacks {names}, and its predictions are not stored"
             else:
                 reason = "measured by an earlier version of the metrics; its predictions are not stored"
-        elif result is not None and state == "done":
-            is_readable_only = identities.absent_weka(cell)
+        else:
             column_and_run = id(cell.column), result.run
             if column_and_run not in texts_of_versions:
                 texts_of_versions[column_and_run] = _other_versions(cell, run)
             reason = texts_of_versions[column_and_run]
             # A fit again is impossible without the jar file, so the result stays the best there is.
-            if reason and strict and not is_readable_only:
-                state = "stale"
-            if is_readable_only:
+            if identities.absent_weka(cell):
                 weka = run.get("versions", {}).get("weka.jar", experiment.weka)
                 reason = f"measured with Weka {weka}, which is not at hand; PROBCAL_WEKA_JAR names a jar file"
+            elif reason and options.strict:
+                state = "stale"
             if result.later_failure and state == "done":
                 reason = "failed when run again; the last done result is kept"
-        if refit and result is not None:
+        if options.refit:
             reason = reason if state == "stale" and old_result is None else f"{state}, and run again as --refit asks"
             state, old_result = "stale", None
+        # Data on this machine are compared by their values. Others are known only by what the run recorded.
+        doubt = None if id(cell.card) in local_cards else unverified_data_reason(cell.card, result, runs)
         if doubt == CARD_CHANGED and state != "stale":
             state, reason = "stale", CARD_CHANGED
         elif doubt and state == "done":
             reason = doubt
-        plan.append(PlannedCell(cell, key, state, reason, seconds.get(_timing_key(cell)), old_result, missing_metrics))
+        plan.append(PlannedCell(cell, key, state, reason, expected_seconds, old_result, missing_metrics))
     return plan
 
 
 def _other_versions(cell: Cell, run: Mapping[str, Any]) -> str:
     versions = run.get("versions", {})
-    texts = [other_versions(packages_of(cell), versions) if isinstance(versions, dict) else ""]
+    texts = [other_versions(used_packages(cell), versions) if isinstance(versions, dict) else ""]
     if cell.processor and run and (level := recorded_level(run)) != cell.processor:
         texts.append(f"made with the instructions of {level}, and the experiment declares {cell.processor}")
     return "; ".join(filter(None, texts))
@@ -125,20 +143,20 @@ def find_missing_metrics(cell: Cell, key: Mapping[str, str], result: CellResult)
 def mark_missing_data(plan: list[PlannedCell], missing: Mapping[str, str]) -> list[PlannedCell]:
     """Return the plan with ``missing`` data sets (data set -> reason) marked."""
     return [
-        replace(entry, state="no data", reason=missing[entry.cell.card.name])
-        if entry.needs_run and entry.cell.card.name in missing
-        else entry
-        for entry in plan
+        replace(planned, state="no data", reason=missing[planned.cell.card.name])
+        if planned.needs_run and planned.cell.card.name in missing
+        else planned
+        for planned in plan
     ]
 
 
 def count_states(plan: list[PlannedCell]) -> Counter[str]:
-    return Counter(entry.state for entry in plan)
+    return Counter(planned.state for planned in plan)
 
 
 def expected_seconds(plan: list[PlannedCell]) -> tuple[float, int]:
     """Return the seconds that the cells to fit took before, and the number of cells never timed."""
-    times = [entry.expected_seconds for entry in plan if entry.needs_run and entry.old_result is None]
+    times = [planned.expected_seconds for planned in plan if planned.needs_fit]
     return sum(time for time in times if time is not None), sum(time is None for time in times)
 
 
@@ -147,13 +165,11 @@ def guess_seconds(plan: list[PlannedCell]) -> float:
 
     These are cells of the plan on other data sets, in proportion to their rows. The result is 0 if no cell was timed.
     """
-    untimed_cells = [
-        entry for entry in plan if entry.needs_run and entry.old_result is None and entry.expected_seconds is None
-    ]
+    untimed_cells = [planned for planned in plan if planned.needs_fit and planned.expected_seconds is None]
     if not untimed_cells:
         return 0.0
     estimates = TimeEstimates(plan)
-    return sum(estimates.expected_seconds(entry.cell.id) or 0.0 for entry in untimed_cells)
+    return sum(estimates.expected_seconds(planned.cell.id) or 0.0 for planned in untimed_cells)
 
 
 _LONGEST_LINE = 200
@@ -165,9 +181,7 @@ def first_line(text: str | None) -> str:
     return printable(line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE - 1]}…")
 
 
-def _state(key: dict[str, str], result: CellResult | None, retry_failed: bool) -> State:
-    if result is None:
-        return "to run"
+def _state(key: dict[str, str], result: CellResult, retry_failed: bool) -> State:
     if changed_parts(key, result):
         was_tried = result.later_failure is not None and not changed_parts(key, result.later_failure)
         return "failed" if was_tried and not retry_failed else "stale"
@@ -185,7 +199,7 @@ def _failure_text(result: CellResult) -> str:
 def _timing_key(item: Cell | CellResult) -> tuple[str, str, str]:
     if isinstance(item, CellResult):
         return item.dataset, item.learner, item.method
-    return item.dataset, item.column.learner.name, item.column.method.name
+    return item.row_and_column
 
 
 class RequirementError(ProbcalError):
@@ -223,7 +237,7 @@ def refuse_unmet_requirements(cells: Sequence[Cell], weka: str | None = None) ->
 
 def cells_to_fit(plan: list[PlannedCell]) -> list[Cell]:
     """Return the cells of a plan that will be fitted. Done cells, and those only measured again, are left out."""
-    return [entry.cell for entry in plan if entry.needs_run and entry.old_result is None]
+    return [planned.cell for planned in plan if planned.needs_fit]
 
 
 def _users_text(users: dict[str, list[str]]) -> str:
@@ -239,17 +253,24 @@ def plan_lines(plan: list[PlannedCell], every_cell: bool = False) -> list[str]:
 
     With ``every_cell``, one line for each cell comes first.
     """
-    lines = [f"{entry.state:8} {entry.cell.id}{_reason_text(entry)}" for entry in plan if every_cell]
+    lines = []
+    for planned in plan if every_cell else ():
+        # A line below explains missing data once.
+        reason = f"  ({planned.reason})" if planned.reason and planned.state != "no data" else ""
+        lines.append(f"{planned.state:8} {planned.cell.id}{reason}")
     states = count_states(plan)
     counts = [f"{states[state]} {state}" for state in _STATES if states[state]]
     lines.append(f"{cells_text(len(plan))}: {', '.join(counts)}")
     for state in () if every_cell else ("failed", "stale", "done"):
-        reasons = Counter(entry.reason for entry in plan if entry.state == state and (entry.reason or state != "done"))
+        reasons = Counter(
+            planned.reason for planned in plan if planned.state == state and (planned.reason or state != "done")
+        )
         lines += [f"  {state}: {cells_text(n)}: {reason}" for reason, n in reasons.items()]
     lines += [
-        f"  no data: {reason}" for reason in dict.fromkeys(entry.reason for entry in plan if entry.state == "no data")
+        f"  no data: {reason}"
+        for reason in dict.fromkeys(planned.reason for planned in plan if planned.state == "no data")
     ]
-    n_remeasured = sum(entry.old_result is not None for entry in plan)
+    n_remeasured = sum(planned.old_result is not None for planned in plan)
     if n_remeasured:
         lines.append(f"  {cells_text(n_remeasured)} need no fit: the stored predictions are measured again")
     seconds, n_untimed = expected_seconds(plan)
@@ -266,11 +287,6 @@ def plan_lines(plan: list[PlannedCell], every_cell: bool = False) -> list[str]:
 
 def _duration_text(seconds: float) -> str:
     return "less than 1 s" if seconds < 1 else f"about {duration(seconds)}"
-
-
-def _reason_text(entry: PlannedCell) -> str:
-    # A line below explains missing data once.
-    return f"  ({entry.reason})" if entry.reason and entry.state != "no data" else ""
 
 
 def summary(plan: list[PlannedCell], n_ended: int, n_failures: int, folder: Path) -> str:

@@ -18,8 +18,7 @@ from multiprocessing.connection import wait
 from probcal.errors import ProbcalError
 from probcal.runner.cell import PlannedCell
 from probcal.runner.execute import Outcome
-from probcal.runner.failed_cell import append_output, failed_outcome
-from probcal.runner.identity import modules_of
+from probcal.runner.identity import used_modules
 from probcal.runner.instruction_set import instructions
 from probcal.runner.worker import Worker, WorkerDied, preload_modules
 
@@ -32,7 +31,7 @@ def run_cells(
     run_id: str,
     jobs: int = 1,
     timeout: float | None = None,
-    notify: Callable[[PlannedCell], None] = lambda entry: None,
+    notify: Callable[[PlannedCell], None] = lambda planned: None,
     level: str | None = None,
 ) -> Iterator[Outcome]:
     """Yield the outcome of each cell as it ends. ``timeout`` is the largest number of seconds for a cell.
@@ -45,8 +44,8 @@ def run_cells(
     """
     queue, lost_starts = deque(plan), 0
     workers: list[Worker] = []
-    level = level or next((entry.cell.processor for entry in plan), None)
-    modules = {module for entry in plan for module in modules_of(entry.cell)}
+    level = level or next((planned.cell.processor for planned in plan), None)
+    modules = {module for planned in plan for module in used_modules(planned.cell)}
     # The user's own modules are left out, because they may change during the run.
     preload_modules(sorted(module for module in modules if module.partition(".")[0] in ("probcal", "sklearn")))
     try:
@@ -57,7 +56,7 @@ def run_cells(
                 _seconds_to_timeout(workers, timeout),
             )
             for worker in list(workers):
-                is_late = timeout is not None and worker.entry is not None and worker.seconds >= timeout
+                is_late = timeout is not None and worker.planned is not None and worker.seconds >= timeout
                 # After ``is_late``, so that a cell that has just ended is not late.
                 has_news = worker.has_news()
                 if not has_news and not is_late:
@@ -66,11 +65,11 @@ def run_cells(
                     worker, run_id, None if has_news else timeout, last_try=lost_starts + 1 >= _MOST_STARTS
                 )
                 # A worker that dies with a cell is the fault of the cell, and one without is a fault of the machine.
-                lost_starts = 0 if is_alive or worker.entry else lost_starts + 1
+                lost_starts = 0 if is_alive or worker.planned else lost_starts + 1
                 if is_alive and queue:
-                    entry = take_next(queue, worker.entry, [peer.entry for peer in workers if peer is not worker])
-                    notify(entry)
-                    worker.give(entry)
+                    planned = take_next(queue, worker.planned, [peer.planned for peer in workers if peer is not worker])
+                    notify(planned)
+                    worker.give(planned)
                 else:
                     workers.remove(worker)
                     worker.end()
@@ -89,11 +88,7 @@ _server_level: list[str | None] = []
 
 
 def _start_workers(run_id: str, level: str | None, n: int) -> list[Worker]:
-    """Start workers that compute with the instructions of ``level``.
-
-    Libraries choose their code when they are loaded. The server has loaded them, so it can serve one level. Workers of
-    another one start without it.
-    """
+    """Start workers that compute with the instructions of ``level``."""
     if n and not _server_level:
         _server_level.append(level)
     # Libraries choose their code when they are loaded. The server has loaded them, so it can serve one level, and
@@ -108,29 +103,29 @@ _LOOKAHEAD = 200
 
 
 def take_next(
-    queue: deque[PlannedCell], last_entry: PlannedCell | None, peer_entries: list[PlannedCell | None]
+    queue: deque[PlannedCell], last_planned: PlannedCell | None, peer_cells: list[PlannedCell | None]
 ) -> PlannedCell:
-    """Take a cell from ``queue`` for the worker that had ``last_entry``, while other workers have ``peer_entries``.
+    """Take a cell from ``queue`` for the worker that had ``last_planned``, while other workers have ``peer_cells``.
 
     Methods with a shared seed share the fits of a learner on a split, in one process. Methods of a random stream share
     those on all folds of a repetition. So the first cell of the same fits is taken, or else the first of fits that no
     other worker makes. All other cells are taken in their order.
     """
-    own_fits, peer_fits = _shared_fits(last_entry), {_shared_fits(entry) for entry in peer_entries} - {None}
-    next_fits = [_shared_fits(entry) for entry in islice(queue, _LOOKAHEAD if own_fits or peer_fits else 1)]
+    own_fits, peer_fits = _shared_fits(last_planned), {_shared_fits(planned) for planned in peer_cells} - {None}
+    next_fits = [_shared_fits(planned) for planned in islice(queue, _LOOKAHEAD if own_fits or peer_fits else 1)]
     position = next_fits.index(own_fits) if own_fits and own_fits in next_fits else 0
     if next_fits[position] in peer_fits and next_fits[position] != own_fits:
         position = next((number for number, fits in enumerate(next_fits) if fits not in peer_fits), 0)
-    entry = queue[position]
+    planned = queue[position]
     del queue[position]
-    return entry
+    return planned
 
 
-def _shared_fits(entry: PlannedCell | None) -> tuple[str, int, str] | None:
+def _shared_fits(planned: PlannedCell | None) -> tuple[str, int, str] | None:
     """Return data set, split and learner, which name the fits that a cell shares. None for a cell that shares none."""
-    if entry is None:
+    if planned is None:
         return None
-    cell, split = entry.cell, entry.cell.used_split
+    cell, split = planned.cell, planned.cell.used_split
     if split.kind == "legacy_stratified_k_fold":
         # Folds of one random stream count as one split, because each needs the fits of those before it.
         return cell.dataset, cell.repetition // (split.folds or 1), cell.column.learner.name
@@ -141,7 +136,7 @@ def _seconds_to_timeout(workers: list[Worker], timeout: float | None) -> float |
     """Return the seconds until the first of the running cells is over its time."""
     if timeout is None:
         return None
-    return min((max(0.0, timeout - worker.seconds) for worker in workers if worker.entry), default=None)
+    return min((max(0.0, timeout - worker.seconds) for worker in workers if worker.planned), default=None)
 
 
 def worker_outcome(worker: Worker, run_id: str, overtime: float | None, last_try: bool) -> tuple[Outcome | None, bool]:
@@ -149,21 +144,23 @@ def worker_outcome(worker: Worker, run_id: str, overtime: float | None, last_try
 
     Raises ProbcalError when the worker could not start and this was the ``last_try``.
     """
-    entry = worker.entry
-    if overtime is not None and entry is not None:
+    planned = worker.planned
+    if overtime is not None and planned is not None:
         message = f"took longer than {overtime:g} s"
-        timeout_outcome = failed_outcome(entry, run_id, worker.seconds, "timeout", "TimeoutError", message)
-        return append_output(timeout_outcome, worker.last_output()), False
+        error = "TimeoutError", message
+        return Outcome.failed(planned, run_id, worker.seconds, error, status="timeout").with_output(
+            worker.last_output()
+        ), False
     try:
         outcome, is_alive = worker.receive()
     except WorkerDied as death:
         reason = str(death)
-        if entry is None and not last_try:
+        if planned is None and not last_try:
             return None, False
-        if entry is None:
+        if planned is None:
             output = worker.last_output().strip() or "its output is above"
             raise ProbcalError(f"a worker process cannot start: {reason}; {output}") from None
-        outcome, is_alive = failed_outcome(entry, run_id, worker.seconds, "failed", "WorkerDied", reason), False
+        outcome, is_alive = Outcome.failed(planned, run_id, worker.seconds, ("WorkerDied", reason)), False
     if outcome is not None and outcome.result.status != "done":
-        outcome = append_output(outcome, worker.last_output())
+        outcome = outcome.with_output(worker.last_output())
     return outcome, is_alive

@@ -21,7 +21,7 @@ from probcal.components.numerics import numerics
 from probcal.config.experiment import Experiment
 from probcal.data.load import known_fingerprint
 from probcal.runner.cell import PlannedCell
-from probcal.runner.identity import components_of, packages_of, user_code_of
+from probcal.runner.identity import used_components, used_packages, user_code_digests
 from probcal.runner.instruction_set import processor_name
 from probcal.store.cell_result import CellResult
 
@@ -32,8 +32,8 @@ def provenance(experiment: Experiment, plan: list[PlannedCell], sources: dict[st
     ``sources`` maps each data set of this run to where it came from.
     """
     # One cell of each column is enough: packages and code depend on the column only.
-    cells = list({id(entry.cell.column): entry.cell for entry in plan}.values())
-    components = {name for entry in plan for name in components_of(entry.cell)}
+    cells = list({id(planned.cell.column): planned.cell for planned in plan}.values())
+    components = {name for planned in plan for name in used_components(planned.cell)}
     now = datetime.now(UTC)
     return {
         # Two machines may start a run in the same second.
@@ -57,9 +57,9 @@ def provenance(experiment: Experiment, plan: list[PlannedCell], sources: dict[st
         "linear_algebra": _linear_algebra(),
         "processor": processor_name(),
         "instructions": experiment.processor,
-        "versions": {name: text for cell in cells for name, text in packages_of(cell).items()},
+        "versions": {name: text for cell in cells for name, text in used_packages(cell).items()},
         "numerics": {name: numerics().components[name].version for name in sorted(components)},
-        "user_code": {name: digest for cell in cells for name, digest in user_code_of(cell).items()},
+        "user_code": {name: digest for cell in cells for name, digest in user_code_digests(cell).items()},
     }
 
 

@@ -14,7 +14,7 @@ from scipy.stats import beta
 from probcal.errors import ProbcalError
 from probcal.runner.cell import PlannedCell
 from probcal.runner.data_step import current_data
-from probcal.runner.description import experiment_of
+from probcal.runner.description import load_experiment
 from probcal.runner.instruction_set import lacking_flags, recorded_level
 from probcal.runner.plan import make_plan, mark_missing_data, refuse_unmet_requirements
 from probcal.runner.pool import run_cells
@@ -98,24 +98,24 @@ def recompute(
     is stored. ``progress`` yields as many items as cells end, and may show the progress. Raises ProbcalError when the
     experiment or its data cannot be read, or no cell is done.
     """
-    experiment = experiment_of(store)
+    experiment = load_experiment(store)
     data = current_data(experiment.used_cards(), data_folder)
     plan = [
-        entry
-        for entry in mark_missing_data(make_plan(experiment, store, data), data.missing)
-        if entry.state == "done"
-        and entry.cell.card.name not in data.missing
-        and selection.includes(entry.cell.dataset, entry.cell.column.learner.name, entry.cell.column.method.name)
+        planned
+        for planned in mark_missing_data(make_plan(experiment, store, data), data.missing)
+        if planned.state == "done"
+        and planned.cell.card.name not in data.missing
+        and selection.includes(*planned.cell.row_and_column)
     ]
     if not plan:
         raise ProbcalError(f"{store.folder}: no done cell has its data here; give --data-dir, or run the experiment")
     sample = draw(plan, n_cells, seed)
-    refuse_unmet_requirements([entry.cell for entry in sample], experiment.weka)
-    data.obtain({entry.cell.card: None for entry in sample}, data_folder, lambda line: None)
-    columns = {(entry.cell.column.learner.name, entry.cell.column.method.name) for entry in sample}
+    refuse_unmet_requirements([planned.cell for planned in sample], experiment.weka)
+    data.obtain({planned.cell.card: None for planned in sample}, data_folder, lambda line: None)
+    columns = {planned.cell.row_and_column[1:] for planned in sample}
     report, results = Recomputation(store.folder, len(plan), len(columns)), store.results()
     runs = store.runs()
-    levels = {entry.cell.id: recorded_level(runs.get(results[entry.cell.id].run, {})) for entry in sample}
+    levels = {planned.cell.id: recorded_level(runs.get(results[planned.cell.id].run, {})) for planned in sample}
     for _, new in zip(progress(sample), _refit(sample, levels, jobs, report), strict=True):
         if new is not None:
             _record(report, results[new.id], new)
@@ -127,21 +127,21 @@ def _refit(
 ) -> Iterator[CellResult | None]:
     """Yield the new result of each cell, or None where this processor lacks the instructions that made the old one."""
     for level in sorted(set(levels.values())):
-        entries = [entry for entry in sample if levels[entry.cell.id] == level]
+        planned_cells = [planned for planned in sample if levels[planned.cell.id] == level]
         if lacking_flags(level=level):
-            report.beyond[level] = len(entries)
-            yield from [None] * len(entries)
+            report.beyond[level] = len(planned_cells)
+            yield from [None] * len(planned_cells)
             continue
-        for outcome in run_cells(entries, "recomputed", jobs, level=level):
+        for outcome in run_cells(planned_cells, "recomputed", jobs, level=level):
             yield outcome.result
 
 
 def draw(plan: Sequence[PlannedCell], n_cells: int, seed: int) -> list[PlannedCell]:
     """Return a random sample, spread over the columns: each gives one cell before any gives its next one."""
     source = random.Random(seed)
-    groups: defaultdict[tuple[str, str], list[PlannedCell]] = defaultdict(list)
-    for entry in plan:
-        groups[entry.cell.column.learner.name, entry.cell.column.method.name].append(entry)
+    groups: defaultdict[tuple[str, ...], list[PlannedCell]] = defaultdict(list)
+    for planned in plan:
+        groups[planned.cell.row_and_column[1:]].append(planned)
     for group in groups.values():
         source.shuffle(group)
     chosen: list[PlannedCell] = []
@@ -149,9 +149,9 @@ def draw(plan: Sequence[PlannedCell], n_cells: int, seed: int) -> list[PlannedCe
         names = [name for name, group in groups.items() if group]
         source.shuffle(names)
         chosen += [groups[name].pop() for name in names]
-    counts = Counter(entry.cell.id for entry in chosen[:n_cells])
+    counts = Counter(planned.cell.id for planned in chosen[:n_cells])
     # In the order of the plan, in which cells share data and fits.
-    return [entry for entry in plan if entry.cell.id in counts]
+    return [planned for planned in plan if planned.cell.id in counts]
 
 
 def _record(report: Recomputation, stored: CellResult, new: CellResult) -> None:

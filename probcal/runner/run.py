@@ -1,6 +1,6 @@
 """Run an experiment: plan, run missing and stale cells, and store each result as soon as it is there.
 
-``probcal.runner`` names the modules on the way of a cell, and ``failed_cell`` says where failures come from.
+``probcal.runner`` names the modules on the way of a cell, and ``execute`` says where failures come from.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ from probcal.runner.cell import PlannedCell
 from probcal.runner.data_step import current_data, data_changes
 from probcal.runner.description import FILE_PARTS, describe_with_stale_results
 from probcal.runner.execute import Outcome, remeasure
-from probcal.runner.heartbeat import useful_worker_count
-from probcal.runner.options import RunOptions
 from probcal.runner.plan import (
+    RunOptions,
     cells_to_fit,
     count_states,
     make_plan,
@@ -31,6 +30,7 @@ from probcal.runner.plan import (
 from probcal.runner.pool import run_cells
 from probcal.runner.progress import RunProgress
 from probcal.runner.provenance import RunTimes, provenance
+from probcal.runner.time_left import useful_worker_count
 from probcal.store.folder import Store
 
 
@@ -45,34 +45,31 @@ def run_experiment(
     """
     store, cards = Store(options.folder), selection.used_cards()
     store.refuse_other_results(experiment.name)
-    planned = partial(
-        make_plan, selection, store, retry_failed=options.retry_failed, strict=options.strict, refit=options.refit
-    )
     data = current_data(cards, options.data_folder, say)
     # Requirements are checked before anything is fetched, if possible.
     if new_cards := data.unfetched_cards(cards):
-        refuse_unmet_requirements(cells_to_fit(planned(data)), experiment.weka)
+        refuse_unmet_requirements(cells_to_fit(make_plan(selection, store, data, options)), experiment.weka)
         data.obtain(new_cards, options.data_folder, say)  # their values are part of the identities
     # Before the plan reads the results, so that no result is added unnoticed between the two.
     old_state = store.state()
-    plan = planned(data)
+    plan = make_plan(selection, store, data, options)
     refuse_unmet_requirements(cells_to_fit(plan), experiment.weka)
-    needed_cards = dict.fromkeys(entry.cell.card for entry in plan if entry.needs_run)
+    needed_cards = dict.fromkeys(planned.cell.card for planned in plan if planned.needs_run)
     # A card may name the fingerprint of its data set, which is then known but not yet on this machine.
     data.obtain((card for card in needed_cards if card.name not in data.missing), options.data_folder, say)
     experiment = data.bind_cards(experiment)
     plan, n_ended, n_failures = mark_missing_data(plan, data.missing), 0, 0
-    if any(entry.needs_run for entry in plan):
+    if any(planned.needs_run for planned in plan):
         with store.writing(experiment.name):
             if store.state() != old_state:  # another run has ended meanwhile
-                plan = planned(data)
+                plan = make_plan(selection, store, data, options)
                 plan = mark_missing_data(plan, data.missing)
             _print_plan(plan, say)
             sources = {card.name: data.sources[card.name] for card in needed_cards if card.name in data.sources}
             n_ended, n_failures = _run(experiment, plan, store, sources, options, say)
     else:
         _print_plan(plan, say)
-        if not any(entry.state == "no data" for entry in plan):
+        if not any(planned.state == "no data" for planned in plan):
             _update_description(experiment, store, say)
             store.move_left_results(experiment.name)
     say(summary(plan, n_ended, n_failures, options.folder))
@@ -107,17 +104,17 @@ def _run(
     say: Callable[[str], None],
 ) -> tuple[int, int]:
     """Return the number of cells that ended, and how many of them failed."""
-    entries = [entry for entry in plan if entry.needs_run]
-    if not entries:
+    planned_cells = [planned for planned in plan if planned.needs_run]
+    if not planned_cells:
         return 0, 0
     description = describe_with_stale_results(experiment, store)
-    with _runner(entries, options, say) as runner:
-        record = provenance(experiment, entries, sources, options.jobs) | runner.record
+    with _runner(planned_cells, options, say) as runner:
+        record = provenance(experiment, planned_cells, sources, options.jobs) | runner.record
         if not store.exists():  # so that probcal status can show the first cells
             store.write_experiment(description)
-        progress, run_times = RunProgress(entries, runner.jobs, store.folder), RunTimes()
+        progress, run_times = RunProgress(planned_cells, runner.jobs, store.folder), RunTimes()
         results = _remeasure_or_run(
-            entries, store, record["run"], partial(runner.run_cells, notify=progress.record_start)
+            planned_cells, store, record["run"], partial(runner.run_cells, notify=progress.record_start)
         )
         try:
             for outcome in results:
@@ -149,9 +146,9 @@ class _Runner(NamedTuple):
 
 
 @contextmanager
-def _runner(entries: list[PlannedCell], options: RunOptions, say: Callable[[str], None]) -> Iterator[_Runner]:
+def _runner(planned_cells: list[PlannedCell], options: RunOptions, say: Callable[[str], None]) -> Iterator[_Runner]:
     if options.scheduler is None and options.workers is None:
-        jobs = useful_worker_count(entries, options.jobs)
+        jobs = useful_worker_count(planned_cells, options.jobs)
         yield _Runner(partial(run_cells, jobs=jobs, timeout=options.timeout), jobs, {})
         return
     cluster = {"scheduler": options.scheduler} if options.scheduler else {"workers": options.workers}
@@ -161,14 +158,17 @@ def _runner(entries: list[PlannedCell], options: RunOptions, say: Callable[[str]
 
 
 def _remeasure_or_run(
-    entries: list[PlannedCell], store: Store, run_id: str, run: Callable[[list[PlannedCell], str], Iterator[Outcome]]
+    planned_cells: list[PlannedCell],
+    store: Store,
+    run_id: str,
+    run: Callable[[list[PlannedCell], str], Iterator[Outcome]],
 ) -> Generator[Outcome]:
-    """Yield the outcomes of ``entries``, first of those that need no fit, and then of those that ``run`` fits."""
+    """Yield the outcomes of ``planned_cells``, first of those that need no fit, and then of those that ``run`` fits."""
     fits = []
-    for entry in entries:
-        outcome = remeasure(entry, store, run_id)
+    for planned in planned_cells:
+        outcome = remeasure(planned, store, run_id)
         if outcome is None:
-            fits.append(entry)
+            fits.append(planned)
         else:
             yield outcome
     if fits:

@@ -4,32 +4,27 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from probcal.errors import ProbcalError
 from probcal.runner.data_step import current_data
-from probcal.runner.description import experiment_of
-from probcal.runner.heartbeat import heartbeat_lines, read_heartbeat
-from probcal.runner.plan import cells_text, make_plan, mark_missing_data, plan_lines
+from probcal.runner.description import load_experiment
+from probcal.runner.plan import RunOptions, cells_text, make_plan, mark_missing_data, plan_lines
+from probcal.runner.progress import heartbeat_lines, read_heartbeat
 from probcal.store.folder import Store
-from probcal.store.stored_experiment import StoredExperiment
+from probcal.store.stored_experiment import Selection, StoredExperiment
 from probcal.store.summary import cell_counts
 from probcal.yaml_file import YamlFile
 
 
 def status_lines(
-    store: Store,
-    every_cell: bool,
-    takes: Callable[[str, str, str], bool] = lambda *_: True,
-    originals: Path | None = None,
-    strict: bool = False,
+    store: Store, selection: Selection, originals: Path | None = None, *, every_cell: bool = False, strict: bool = False
 ) -> Iterator[str]:
-    """Yield the status line by line, the fastest first.
+    """Yield the status of the selected cells line by line, the fastest first.
 
-    ``takes`` returns whether a data set, learner and method are selected. ``originals`` is the folder of original data
-    files.
+    ``originals`` is the folder of original data files. With ``strict``, results of other package versions are stale.
 
     Raises ProbcalError after the first lines when the experiment cannot be read, for example for a missing or untrusted
     module, or when its data do not match its cards.
@@ -39,16 +34,19 @@ def status_lines(
     if heartbeat := read_heartbeat(store.folder):
         yield from heartbeat_lines(heartbeat)
     try:
-        experiment = experiment_of(store)
+        experiment = load_experiment(store)
         data = current_data(experiment.used_cards(), originals)
+        plan = make_plan(experiment, store, data, RunOptions(store.folder, strict=strict))
         plan = [
-            entry
-            for entry in mark_missing_data(make_plan(experiment, store, data, strict=strict), data.missing)
-            if takes(entry.cell.dataset, entry.cell.column.learner.name, entry.cell.column.method.name)
+            planned
+            for planned in mark_missing_data(plan, data.missing)
+            if selection.includes(*planned.cell.row_and_column)
         ]
     except ProbcalError:
         states = Counter(
-            result.status for result in store.results().values() if takes(result.dataset, result.learner, result.method)
+            result.status
+            for result in store.results().values()
+            if selection.includes(result.dataset, result.learner, result.method)
         )
         counts = ", ".join(f"{n} {state}" for state, n in states.items())
         yield f"{cells_text(states.total())} stored: {counts or 'none'}; whether they are stale is unknown"

@@ -16,9 +16,9 @@ from tabulate import tabulate
 
 from probcal.errors import ProbcalError, StoreError
 from probcal.metrics import METHOD_METRICS, METRICS, find_metric, roc_curve
-from probcal.runner.cell import Cell, cells_of
-from probcal.runner.description import experiment_of
-from probcal.runner.execute import measure, truth_of
+from probcal.runner.cell import Cell, list_cells
+from probcal.runner.description import load_experiment
+from probcal.runner.execute import load_truth, measure
 from probcal.runner.identity import Identities
 from probcal.store.cell_result import CellResult, cell_id
 from probcal.store.folder import Store
@@ -228,13 +228,13 @@ class _Verification:
         """Return the true probabilities, drawn again where the row has a metric that needs them."""
         if not any(map(_needs_truth, [*row.metrics, *self.stored.metrics])) or row.id not in self._cells:
             return None
-        return truth_of(self._cells[row.id])
+        return load_truth(self._cells[row.id])
 
     @cached_property
     def _cells(self) -> dict[str, Cell]:
         """Return the cells of the experiment. It is empty where the experiment cannot be read any more."""
         try:
-            return {cell.id: cell for cell in cells_of(experiment_of(self.store))}
+            return {cell.id: cell for cell in list_cells(load_experiment(self.store))}
         except ProbcalError:
             return {}
 

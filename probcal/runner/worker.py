@@ -20,7 +20,6 @@ from typing import Any
 
 from probcal.errors import ProbcalError
 from probcal.runner.cell import PlannedCell
-from probcal.runner.failed_cell import exit_reason
 from probcal.runner.interruption import block_signals
 from probcal.runner.worker_process import run_isolated_cell, serve
 
@@ -35,6 +34,8 @@ def preload_modules(modules: Iterable[str]) -> None:
         CONTEXT.set_forkserver_preload(["probcal.runner.fork_server", *modules])
 
 
+_SIGKILL = 9
+"""The signal that a system sends when memory runs out. Windows has no name for it."""
 _GRACE_SECONDS = 10.0
 """Seconds from the end of a worker's connection, or from SIGKILL, to the end of its process."""
 
@@ -44,7 +45,7 @@ class WorkerDied(Exception):
 
 
 class Worker:
-    """Run one cell after another in a process. ``entry`` is its present cell, None before the first.
+    """Run one cell after another in a process. ``planned`` is its present cell, None before the first.
 
     ``work`` is called with each given item and with ``run_id``. It returns an answer, and whether the process can take
     another item.
@@ -61,7 +62,7 @@ class Worker:
         _start(self._process, context)
         child_end.close()
         self._output.write_end.close()
-        self.entry: PlannedCell | None = None
+        self.planned: PlannedCell | None = None
         self._since = time.monotonic()
 
     @property
@@ -90,7 +91,7 @@ class Worker:
                 content = self._connection.recv_bytes()
         if content is None:
             self._process.join(_GRACE_SECONDS)  # a process can close its connection and still run
-            raise WorkerDied(exit_reason(self._process.exitcode))
+            raise WorkerDied(_exit_reason(self._process.exitcode))
         try:
             answer: tuple[Any, bool] = ForkingPickler.loads(content)
         except Exception as error:
@@ -101,12 +102,12 @@ class Worker:
         """Return the end of what its cell has printed so far."""
         return self._output.last_text()
 
-    def give(self, entry: PlannedCell, item: Any = None) -> None:
+    def give(self, planned: PlannedCell, item: Any = None) -> None:
         """Give it one more cell, or an ``item`` about it. If it has died meanwhile, the next ``receive`` reports it."""
         self._output.clear()
-        self.entry, self._since = entry, time.monotonic()
+        self.planned, self._since = planned, time.monotonic()
         with suppress(OSError):
-            self._connection.send(item or entry)
+            self._connection.send(item or planned)
 
     def kill(self) -> None:
         """Kill it and everything it started. Call ``end`` afterwards."""
@@ -122,6 +123,18 @@ class Worker:
         self._process.join(_GRACE_SECONDS)  # a disk or network that does not answer can delay its end
         self._connection.close()
         self._output.close()
+
+
+def _exit_reason(exitcode: int | None) -> str:
+    """Return in words how a process ended. ``exitcode`` is None if it still runs."""
+    if exitcode is None:
+        return "its process cannot be heard any more: it closed its connection to the run"
+    if exitcode >= 0:
+        return f"its process ended by itself with exit code {exitcode}"
+    if -exitcode == _SIGKILL:
+        return "killed: out of memory?"
+    names = {member.value: member.name for member in signal.Signals}  # real-time signals have no name
+    return f"its process was ended by {names.get(-exitcode, f'signal {-exitcode}')}"
 
 
 def _start(process: Any, context: Any) -> None:

@@ -28,9 +28,8 @@ import sklearn
 from probcal.runner.cell import Cell, PlannedCell
 from probcal.runner.cell_rows import load_rows
 from probcal.runner.execute import Outcome, execute
-from probcal.runner.failed_cell import failed_outcome, limit_texts
 from probcal.runner.fit_predict import limit_blas_threads, seed_shared_generators
-from probcal.runner.identity import modules_of
+from probcal.runner.identity import used_modules
 from probcal.runner.interruption import SIGNALS, handled_signals
 
 try:
@@ -125,19 +124,18 @@ class _Mask(threading.local):
     old_mask: frozenset[int] | set[int] = frozenset()
 
 
-_ENDING_SIGNALS = SIGNALS
 _mask = _Mask()
 
 
 def restore_signals_in_forks() -> None:
-    """Give every process that this one forks the default handlers for ``_ENDING_SIGNALS``, which this one ignores."""
+    """Give every process that this one forks the default handlers for ``SIGNALS``, which this one ignores."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(before=_block_signals, after_in_parent=_unblock_signals, after_in_child=_restore_handlers)
 
 
 def _block_signals() -> None:
     # Until the new process has its own handlers, so that no signal is lost.
-    _mask.old_mask = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING_SIGNALS)
+    _mask.old_mask = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
 
 
 def _unblock_signals() -> None:
@@ -236,15 +234,15 @@ def _has_room() -> bool:
     return resource is None or files < resource.getrlimit(resource.RLIMIT_NOFILE)[0] / 2
 
 
-def run_isolated_cell(entry: PlannedCell, run_id: str) -> tuple[Outcome, bool]:
+def run_isolated_cell(planned: PlannedCell, run_id: str) -> tuple[Outcome, bool]:
     """Run a cell with ``execute``. Return its outcome, and whether the process can run another cell.
 
     Whatever the cell raises or returns becomes one result. The process-wide generators start from the cell's own seed.
     So a learner that uses them gives the same numbers in any order of the cells.
     """
-    start, process, cell = time.perf_counter(), os.getpid(), entry.cell
+    start, process, cell = time.perf_counter(), os.getpid(), planned.cell
     # First, because the settings that a module makes when it is imported must stay.
-    for module in modules_of(cell):
+    for module in used_modules(cell):
         if module in sys.modules:
             continue
         with suppress(BaseException):  # ``execute`` imports it again and reports the error
@@ -255,11 +253,11 @@ def run_isolated_cell(entry: PlannedCell, run_id: str) -> tuple[Outcome, bool]:
     old_state = _last_state[0][1] if is_known else _process_state()
     try:
         seed_shared_generators(cell.as_seeded())
-        outcome = limit_texts(execute(cell, entry.key, run_id))
+        outcome = execute(cell, planned.key, run_id).with_short_texts()
     except BaseException as error:
-        seconds, message = time.perf_counter() - start, _describe_error(str, error)
-        text = _describe_error(traceback.format_exc)
-        outcome = limit_texts(failed_outcome(entry, run_id, seconds, "failed", type(error).__name__, message, text))
+        described, text = (type(error).__name__, _describe_error(str, error)), _describe_error(traceback.format_exc)
+        seconds = time.perf_counter() - start
+        outcome = Outcome.failed(planned, run_id, seconds, described, traceback=text).with_short_texts()
     if os.getpid() != process:  # a fork that the cell did not end would send a second outcome
         os._exit(0)
     try:

@@ -8,7 +8,7 @@ from textwrap import wrap
 
 from probcal._io import TERMINAL_WIDTH, counted, join_first, printable, shortened, wrap_line
 from probcal.reading.target import FEW_ROWS, class_lines
-from probcal.runner.heartbeat import duration
+from probcal.runner.time_left import duration
 from probcal.try_table.column_types import Kind, TableColumn
 from probcal.try_table.experiment_files import Plan
 from probcal.try_table.preparation import PreparedTable

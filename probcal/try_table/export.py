@@ -26,7 +26,7 @@ from probcal.errors import ProbcalError, installation, is_installed
 from probcal.metrics.costs import Costs
 from probcal.reading.table import UserTable
 from probcal.reading.table_plan import card_names, probability_names, write_table_plan
-from probcal.runner.nested_rows import split_rows
+from probcal.runner.cell_rows import split_rows
 from probcal.store.folder import Store
 from probcal.try_table.measures import Measure, MeasureScale
 from probcal.try_table.pipeline_code import PipelinePlan

@@ -21,7 +21,7 @@ from probcal.config.entries import Component
 from probcal.data.encode import ENCODERS
 from probcal.data.splits import Split
 from probcal.methods.calibration_splits import GroupHoldout
-from probcal.runner.nested_rows import calibration_cv, cv_params
+from probcal.runner.cell_rows import calibration_cv, cv_params
 
 _DIRECT = "probcal.methods.direct.DirectClassifier"
 _WIDTH = 110

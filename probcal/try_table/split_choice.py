@@ -18,7 +18,7 @@ from probcal.data.dataset import Dataset
 from probcal.data.splits import Kind, Split, stream_seed
 from probcal.errors import DataError, ProbcalError
 from probcal.reading.text_column import text_of
-from probcal.runner.nested_rows import calibration_cv, calibration_rows, calibration_seed, keys_of, split_rows
+from probcal.runner.cell_rows import calibration_cv, calibration_rows, calibration_seed, split_keys, split_rows
 from probcal.try_table.column_types import TableColumn, as_categories
 
 _USUAL_FOLDS = (5, 4, 3, 2)
@@ -172,7 +172,7 @@ def refuse_unusable_splits(
 
 
 def _groups_of_rarest_class(dataset: Dataset, labels: npt.NDArray[Any]) -> int:
-    keys = keys_of(dataset.card.split, dataset.card.name, _frame(dataset))
+    keys = split_keys(dataset.card.split, dataset.card.name, _frame(dataset))
     return min(len(np.unique(keys[labels == label])) for label in np.unique(labels))
 
 
@@ -182,7 +182,7 @@ def _fault(
     """Return which split has too few rows for what, or an empty text."""
     name, X = dataset.card.seeding_name, _frame(dataset)
     strata = dataset.y if dataset.strata is None else dataset.strata
-    keys, classes = keys_of(card_split, name, X), np.unique(labels)
+    keys, classes = split_keys(card_split, name, X), np.unique(labels)
     option = f'--{"time" if split.kind == "time_ordered" else "group"} "{split.column}"'
     for number in range(split.n_splits):
         try:

@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from probcal._io import join_first
 from probcal.data.dataset import Dataset
-from probcal.runner.nested_rows import split_rows
+from probcal.runner.cell_rows import split_rows
 from probcal.try_table.column_types import TableColumn
 from probcal.try_table.preparation import PreparedTable
 

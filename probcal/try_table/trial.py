@@ -17,7 +17,7 @@ from probcal.data.dataset import Dataset
 from probcal.errors import ProbcalError, installation, is_installed
 from probcal.reading.table import STANDARD_INPUT
 from probcal.reading.table_plan import clean_name
-from probcal.runner.options import RunOptions
+from probcal.runner.plan import RunOptions
 from probcal.runner.run import run_experiment
 from probcal.store.folder import Store
 from probcal.store.stored_experiment import StoredExperiment

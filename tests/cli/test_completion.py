@@ -151,6 +151,7 @@ def test_completion_imports_no_large_library():
         "import sys; from click.shell_completion import ShellComplete; from probcal.cli.main import main\n"
         "one = ShellComplete(main, {}, 'probcal', '_PROBCAL_COMPLETE')\n"
         "assert one.get_completions(['run'], 'u') and one.get_completions(['run', 'uci', '-l'], '')\n"
+        "assert [item.value for item in one.get_completions(['measure', 'a.csv', '-c'], 'is')] == ['isotonic']\n"
         "print(*({'numpy', 'pydantic', 'sklearn', 'pandas', 'matplotlib'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

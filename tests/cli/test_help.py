@@ -1,4 +1,4 @@
-"""Test that the help of every command explains arguments, files and exit codes, and has valid examples."""
+"""Test that the help of every command is whole and has valid examples, and ``probcal help`` and ``probcal version``."""
 
 from __future__ import annotations
 
@@ -85,3 +85,28 @@ def test_help_of_try_names_its_own_learners():
 
     [names] = re.findall(r"-l takes ([a-z, ]+), and the names", " ".join(help_of("try").split()))
     assert set(names.replace(" and ", ", ").split(", ")) == {*TRIAL_LEARNERS} - {BASELINE}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_a_command_equals_its_help_option(name):
+    shown = probcal("help", name)
+    assert shown.exit_code == 0
+    assert shown.stdout == probcal(name, "--help").stdout
+    assert f" {name} " in shown.stdout.splitlines()[0]
+
+
+def test_help_alone_lists_all_commands():
+    assert probcal("help").stdout == probcal("--help").stdout
+
+
+def test_help_of_an_unknown_command_suggests_a_near_one():
+    refused = probcal("help", "tabel")
+    assert refused.exit_code == 2
+    assert 'error: there is no command "tabel"; did you mean "table"? (there are: apply, audit, ' in refused.stderr
+
+
+def test_version_equals_the_version_option():
+    shown = probcal("version")
+    assert shown.exit_code == 0
+    assert shown.stdout == probcal("--version").stdout
+    assert shown.stdout.startswith("probcal, version ")

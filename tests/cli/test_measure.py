@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -169,16 +167,6 @@ def test_a_mistake_gives_one_message_and_writes_nothing(here, words, said):
     before = contents(here)
     assert said in refused("measure", *words)
     assert contents(here) == before
-
-
-def test_maps_are_completed_without_numpy():
-    code = (
-        "import sys; from click.shell_completion import ShellComplete; from probcal.cli.main import main\n"
-        "one = ShellComplete(main, {}, 'probcal', '_PROBCAL_COMPLETE')\n"
-        "print(*(item.value for item in one.get_completions(['measure', 'a.csv', '-c'], 'is')), 'numpy' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "isotonic False\n"
 
 
 def test_no_draws_are_allowed_and_few_are_refused(here):

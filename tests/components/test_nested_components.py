@@ -140,12 +140,12 @@ def test_an_edited_nested_class_makes_its_cells_stale(tmp_path, monkeypatch):
 
 
 def test_a_nested_parameter_changes_the_key_of_its_cells(tmp_path):
-    from probcal.runner.cell import cells_of
+    from probcal.runner.cell import list_cells
     from probcal.runner.identity import Identities
 
     keys = []
     for change in ((), (("C: 0.1", "C: 0.2"),)):
-        cells = cells_of(read_experiment(written(tmp_path, *change)))
+        cells = list_cells(read_experiment(written(tmp_path, *change)))
         keys.append([Identities().key(cell)["learner"] for cell in cells])
     assert keys[0][0] != keys[1][0] and keys[0][1] == keys[1][1]
 

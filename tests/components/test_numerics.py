@@ -14,8 +14,8 @@ from probcal.config.experiment import read_experiment
 from probcal.learners.registry import known_learners
 from probcal.methods.registry import PUBLIC_CLASSES, known_methods
 from probcal.metrics.registry import NAMED
-from probcal.runner.cell import cells_of
-from probcal.runner.identity import components_of
+from probcal.runner.cell import list_cells
+from probcal.runner.identity import used_components
 
 PROBING = "probcal.methods.probing.ProbingClassifier"
 LOGISTIC = "sklearn.linear_model.LogisticRegression"
@@ -95,8 +95,8 @@ def test_nested_components_have_their_first_import_paths(monkeypatch):
 
 
 def test_a_cell_uses_the_components_of_its_learner_method_and_split():
-    [first, *_] = cells_of(read_experiment(shipped("configs") / "quickstart.yaml"))
-    assert {"cell", "split", "encoding", "input checks"} <= set(components_of(first))
+    [first, *_] = list_cells(read_experiment(shipped("configs") / "quickstart.yaml"))
+    assert {"cell", "split", "encoding", "input checks"} <= set(used_components(first))
 
 
 def with_version(name: str, version: int, rises: tuple[str, ...]) -> Numerics:

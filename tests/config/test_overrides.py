@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from probcal.runner.cell import cells_of
+from probcal.runner.cell import list_cells
 from tests.small_config import experiment, faults, the_fault
 
 TWO_SETS = ("[wine-first]", "[wine-first, wisconsin]")
@@ -16,7 +16,7 @@ def exceptions(*items: str) -> str:
 
 def cells(tmp_path, *items: str) -> dict[str, tuple[str, dict, dict]]:
     """Return a mapping: cell -> (its card, parameters of the learner, parameters of the method)."""
-    found = cells_of(experiment(tmp_path, TWO_SETS, more=exceptions(*items)))
+    found = list_cells(experiment(tmp_path, TWO_SETS, more=exceptions(*items)))
     return {one.id: (one.card.name, one.column.learner.params, one.column.method.params) for one in found}
 
 
@@ -39,7 +39,7 @@ def test_override_parameters_replace_those_of_the_column(tmp_path):
 
 def test_an_override_can_use_another_learner(tmp_path):
     item = "dataset: wisconsin, learner: nb, method: probing, use: linear_svm, params: {C: 2.0}, why: quicker"
-    columns = {one.id: one.column for one in cells_of(experiment(tmp_path, TWO_SETS, more=exceptions(item)))}
+    columns = {one.id: one.column for one in list_cells(experiment(tmp_path, TWO_SETS, more=exceptions(item)))}
     overridden, kept = (columns[f"{dataset}/0/nb/probing"].learner for dataset in ("wisconsin", "wine-first"))
     assert (overridden.path, overridden.encoding) == ("sklearn.svm.LinearSVC", "numeric")
     assert overridden.params == {"loss": "hinge", "C": 2.0, "intercept_scaling": 5.0, "max_iter": 500_000}

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from probcal.cli.leaderboard import KINDS
+from probcal.cli.comparisons import GROUPINGS
 from tests.commands import probcal
 
 ROOT = Path(__file__).parents[2]
@@ -20,5 +20,5 @@ def test_table_equals_the_output_of_the_command():
 def test_every_kind_of_group_is_on_the_page():
     from probcal.reporting.comparison import leaderboard
 
-    assert {*KINDS} == {*leaderboard.KINDS}
-    assert all(f"`--by {kind}`" in PAGE for kind in KINDS)
+    assert {*GROUPINGS} == {*leaderboard.KINDS}
+    assert all(f"`--by {kind}`" in PAGE for kind in GROUPINGS)

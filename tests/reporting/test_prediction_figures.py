@@ -160,8 +160,8 @@ def test_missing_and_stale_cells_are_noted(tmp_path, stale):
 
 
 def test_the_command_offers_all_kinds():
-    from probcal.cli.plot import KINDS as offered
-    from probcal.cli.plot import RANKS
+    from probcal.cli.results import FIGURE_KINDS as offered
+    from probcal.cli.results import RANKS
     from probcal.reporting.figures import KINDS
 
     assert offered == (*KINDS, RANKS)

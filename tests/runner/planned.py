@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from probcal.config.experiment import parse_experiment
-from probcal.runner.cell import PlannedCell, cells_of
+from probcal.runner.cell import PlannedCell, list_cells
 from probcal.yaml_file import YamlFile
 
 CONFIG = """
@@ -21,7 +21,7 @@ def planned(*expected: float | None, dataset: str = "wine-first", learner: str =
     """Return one repetition for each of the ``expected`` seconds. None is a cell that was never timed."""
     cells = [
         cell
-        for cell in cells_of(parse_experiment(YamlFile(Path("timed.yaml"), CONFIG)))
+        for cell in list_cells(parse_experiment(YamlFile(Path("timed.yaml"), CONFIG)))
         if (cell.dataset, cell.column.learner.name, cell.column.method.name) == (dataset, learner, method)
     ]
     return [

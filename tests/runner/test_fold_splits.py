@@ -5,9 +5,9 @@ import pytest
 
 from probcal.config.experiment import read_experiment
 from probcal.errors import FileProblems
-from probcal.runner.cell import cells_of
+from probcal.runner.cell import list_cells
 from probcal.runner.cell_rows import load_rows
-from probcal.runner.identity import Identities, components_of
+from probcal.runner.identity import Identities, used_components
 
 FOLDS = {"kind": "stratified_k_fold", "folds": 5}
 VISITS = """
@@ -25,7 +25,7 @@ files:
 
 def cells(bench, **parts):
     bench.config(**{"learners": {"nb": {"type": "gaussian_nb"}}, "methods": ["direct"], **parts})
-    return cells_of(read_experiment(bench.folder / "small.yaml"))
+    return list_cells(read_experiment(bench.folder / "small.yaml"))
 
 
 def problems(bench, **parts):
@@ -92,7 +92,7 @@ def test_a_quick_run_has_rows_of_every_class(bench):
 def test_only_cells_with_folds_use_the_component_of_folds(bench):
     [plain] = cells(bench, repeats=1)
     folded = cells(bench, repeats=1, split=FOLDS)[0]
-    assert set(components_of(folded)) - set(components_of(plain)) == {"folds"}
+    assert set(used_components(folded)) - set(used_components(plain)) == {"folds"}
 
 
 def test_other_number_of_folds_makes_results_stale(bench):

@@ -13,8 +13,7 @@ from planned import planned
 from run_bench import wait_for
 
 from probcal._lock import FileLock
-from probcal.runner.heartbeat import HeartbeatFile, RunState, heartbeat_lines, read_heartbeat
-from probcal.runner.progress import RunProgress
+from probcal.runner.progress import HeartbeatFile, RunProgress, RunState, heartbeat_lines, read_heartbeat
 from probcal.runner.provenance import RunTimes
 
 WAITS = """

@@ -8,8 +8,8 @@ import pytest
 from run_bench import raise_component
 
 from probcal.config.experiment import read_experiment
-from probcal.runner.cell import cells_of
-from probcal.runner.identity import Identities, changed_parts, components_of, has_same_metrics
+from probcal.runner.cell import list_cells
+from probcal.runner.identity import Identities, changed_parts, has_same_metrics, used_components
 from probcal.store.cell_result import CellResult, has_digest, key_digest
 from probcal.store.first_keys import UNKNOWN, present_key
 from probcal.store.folder import Store
@@ -19,7 +19,7 @@ CODE, METRICS = "00923b2e50a7", "37f8b755bb51"
 
 
 def cells(bench):
-    return cells_of(read_experiment(bench.folder / "small.yaml"))
+    return list_cells(read_experiment(bench.folder / "small.yaml"))
 
 
 def test_a_risen_component_makes_exactly_its_cells_stale(bench, monkeypatch):
@@ -99,4 +99,4 @@ def test_a_class_of_the_user_uses_the_components_that_it_imports(bench, monkeypa
     bench.config(methods={"mine": {"type": "own.Mine", "params": {"n_probes": 3}}}, learners=TREE, repeats=1)
     monkeypatch.setenv("PROBCAL_TRUSTED", "own")
     [cell] = cells(bench)
-    assert {"probing", "class weights", "fast linear svc"} <= set(components_of(cell))
+    assert {"probing", "class weights", "fast linear svc"} <= set(used_components(cell))

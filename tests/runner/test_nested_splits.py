@@ -9,10 +9,10 @@ from sklearn.naive_bayes import GaussianNB
 from probcal.config.experiment import read_experiment
 from probcal.data.load import fetch_into_cache
 from probcal.errors import FileProblems
-from probcal.runner.cell import cells_of
+from probcal.runner.cell import list_cells
 from probcal.runner.cell_rows import load_rows
 from probcal.runner.execute import execute
-from probcal.runner.identity import Identities, components_of
+from probcal.runner.identity import Identities, used_components
 
 CARD = """
 name: visits
@@ -46,7 +46,7 @@ def cells(bench, split, methods=None):
     (bench.folder / "visits" / "visits.csv").write_text("\n".join(["row,patient,day,ill", *lines]) + "\n")
     learners = {"nb": {"type": "gaussian_nb", "encoding": "native"}}
     bench.config(datasets=["visits.yaml"], learners=learners, methods=methods or METHODS)
-    planned = cells_of(read_experiment(bench.folder / "small.yaml"))
+    planned = list_cells(read_experiment(bench.folder / "small.yaml"))
     fetch_into_cache(planned[0].card, None)
     return planned
 
@@ -112,8 +112,8 @@ def test_only_nested_cells_have_other_identities(bench):
     keys = [Identities().key(cell) for cell in (plain, same, nested)]
     assert keys[0] == keys[1]
     assert keys[2]["split"] != keys[0]["split"]
-    assert "nested split" in components_of(nested)
-    assert "nested split" not in components_of(plain)
+    assert "nested split" in used_components(nested)
+    assert "nested split" not in used_components(plain)
 
 
 def test_other_splits_cannot_be_nested(bench):

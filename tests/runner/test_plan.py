@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from probcal.runner.heartbeat import duration
 from probcal.runner.plan import plan_lines
+from probcal.runner.time_left import duration
 from probcal.store.folder import Store
 from tests.runner.planned import planned
 from tests.stored_rows import write_rows

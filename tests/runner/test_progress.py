@@ -9,10 +9,9 @@ import termios
 import pytest
 from planned import planned
 
-from probcal.runner import heartbeat as live_text
 from probcal.runner import progress as module
-from probcal.runner.heartbeat import duration
 from probcal.runner.progress import RunProgress
+from probcal.runner.time_left import duration
 from probcal.store.cell_result import CellResult
 
 
@@ -66,7 +65,7 @@ def test_progress_line_counts_cells_and_states_time_left(told, monkeypatch, no_t
 
 
 def test_log_reports_a_long_running_cell(told, monkeypatch, no_time_goes_by):
-    monkeypatch.setattr(module, "_SILENCE_SECONDS", 0.0)
+    monkeypatch.setattr(module, "_LOG_SECONDS", 0.0)
     plan = planned(None)
     progress = told(plan)
     progress.record_start(plan[0])
@@ -115,9 +114,8 @@ class StoppedClock:
 
 @pytest.fixture
 def no_time_goes_by(monkeypatch):
-    """Replace the clocks by one that stands still."""
-    for part in (module, live_text):
-        monkeypatch.setattr(part, "time", StoppedClock)
+    """Replace the clock by one that stands still."""
+    monkeypatch.setattr(module, "time", StoppedClock)
 
 
 def last_drawn(columns, plan, running):

@@ -4,8 +4,6 @@ import json
 
 import pytest
 
-from tests.commands import contents, refused
-
 
 @pytest.mark.slow
 def test_only_missing_cells_run(bench):
@@ -124,12 +122,3 @@ def test_learner_that_modifies_its_input_affects_no_other(bench):
     assert [row["message"] for row in bench.rows() if row["learner"] == "numbers"] == [
         "assignment destination is read-only"
     ] * 2
-
-
-def test_run_rejects_a_newer_line_before_writing(bench):
-    assert bench.run("-l", "dummy").code == 0
-    with (bench.results / "cells.jsonl").open("a") as file:
-        file.write(json.dumps({**bench.rows()[0], "probcal": "17.2.1", "confidence": 1}) + "\n")
-    before = contents(bench.results)
-    assert "this line was written by probcal 17.2.1" in refused("run", "small.yaml")
-    assert contents(bench.results) == before

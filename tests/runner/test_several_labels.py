@@ -130,7 +130,7 @@ def test_a_metric_that_fails_in_remeasuring_leaves_the_cell_to_a_worker(monkeypa
     entry = SimpleNamespace(
         old_result=SimpleNamespace(metrics={}), missing_metrics=frozenset(), cell=SimpleNamespace(extra_metrics=())
     )
-    monkeypatch.setattr(execute, "truth_of", lambda cell: None)
+    monkeypatch.setattr(execute, "load_truth", lambda cell: None)
     for value in (broken, lambda *_: {"rms": 7.0}):
         monkeypatch.setattr(execute, "measure", value)
         assert remeasure(entry, store, "run") is None

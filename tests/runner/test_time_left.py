@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from planned import planned
 
-from probcal.runner.heartbeat import RunningCell, TimeEstimates, seconds_left, useful_worker_count
+from probcal.runner.time_left import RunningCell, TimeEstimates, seconds_left, useful_worker_count
 
 
 def ids(plan):

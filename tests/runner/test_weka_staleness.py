@@ -10,8 +10,8 @@ import pytest
 from probcal.config.experiment import parse_experiment
 from probcal.learners.weka.jvm import named_version
 from probcal.runner import description
-from probcal.runner.cell import cells_of
-from probcal.runner.identity import Identities, _packages, packages_of
+from probcal.runner.cell import list_cells
+from probcal.runner.identity import Identities, _packages, used_packages
 from probcal.runner.plan import make_plan, plan_lines
 from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store
@@ -56,8 +56,8 @@ def dated(tmp_path, of):
     store, identities = Store(tmp_path / "results"), Identities(experiment.weka)
     record = {"run": "one", "versions": {}}
     with store.writing("dated"):
-        for cell in cells_of(experiment):
-            record["versions"] |= packages_of(cell)
+        for cell in list_cells(experiment):
+            record["versions"] |= used_packages(cell)
             store.add(CellResult(**cell.names, status="done", run="one", seconds=1.0, key=identities.key(cell)))
         store.write_experiment(description.describe(experiment, store.folder))
         store.add_run(record)

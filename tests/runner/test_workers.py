@@ -12,7 +12,7 @@ from run_bench import DUMMY, wait_for
 
 from probcal.config.experiment import read_experiment
 from probcal.runner import run as module
-from probcal.runner.cell import PlannedCell, cells_of
+from probcal.runner.cell import PlannedCell, list_cells
 from probcal.runner.identity import Identities
 from probcal.runner.pool import take_next
 from probcal.runner.worker import Worker, WorkerDied
@@ -22,7 +22,7 @@ from tests.stored_rows import write_rows
 def planned(bench, shared, **more):
     methods = {name: {"shared_seed": shared} for name in ("direct", "sigmoid", "beta")}
     bench.config(learners=["tree", "gaussian_nb", "logistic"], methods=methods, repeats=2, **more)
-    return [PlannedCell(cell, {}, "to run") for cell in cells_of(read_experiment(bench.folder / "small.yaml"))]
+    return [PlannedCell(cell, {}, "to run") for cell in list_cells(read_experiment(bench.folder / "small.yaml"))]
 
 
 def taken_in_turn(cells, workers):

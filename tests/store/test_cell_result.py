@@ -14,14 +14,11 @@ from probcal.store.cell_result import (
     key_digest,
     refuse_impossible_values,
 )
+from tests.store.small_store import result
 
 MOST = 10**15
 PLACE = {"at": 0, "rows": 2, "digest": "ab"}
 LINE = {"x": [0.0], "y": [1.0]}
-
-
-def result(**more):
-    return CellResult("adult", 0, "j48", "probing", "done", "run1", 1.5, **more)
 
 
 def read(**changes):

@@ -224,13 +224,6 @@ def test_discarded_results_are_removed_from_table_and_log(store):
     assert table_of(store)["repetition"] == [0, 4] and log_of(store) == []
 
 
-def test_discarding_removes_impossible_numbers(store):
-    write(store, result(0, metrics={"rms": 7.5}), result(1, metrics={"rms": 0.5}))
-    with store.writing("small"):
-        store.discard(store.impossible_results())
-    assert list(store.results()) == ["adult/1/j48/probing"] and store.impossible_results() == {}
-
-
 def test_nothing_is_discarded_beside_broken_lines(store):
     write(store, result(0), result(1))
     append(store, "cells.jsonl", "nonsense")

@@ -22,15 +22,12 @@ from probcal.store import table_file
 from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store
 from probcal.store.table_file import read_table, write_table
+from tests.store.small_store import result
 
 MOST = 10**15
 PLACE = {"at": 0, "rows": 2, "digest": "ab"}
 LINE = {"x": [0.0, 1.0], "y": [0, -2.5]}
 CURVES = {"roc": [LINE], "iso_probability": [{**LINE, "level": 0.5}], "training_rows": [{**LINE, "label": "no"}]}
-
-
-def result(repetition=0, status="done", **more):
-    return CellResult("adult", repetition, "j48", "probing", status, "run1", 1.5, **more)
 
 
 EVERYTHING = result(

@@ -16,7 +16,7 @@ from probcal.metrics import cross_entropy
 from probcal.reading.table import UserTable
 from probcal.reading.target import read_target
 from probcal.reading.text_column import MISSING
-from probcal.runner.cell import cells_of
+from probcal.runner.cell import list_cells
 from probcal.runner.execute import execute
 from probcal.runner.identity import Identities
 from probcal.try_table.column_types import ColumnChoices, infer_column
@@ -146,7 +146,7 @@ def test_imputation_and_scaling_use_only_training_rows(tmp_path):
     found = table_files(prepare(TableRequest(str(written(frame, tmp_path / "c.csv")), "left")), "c")
     plan = Plan({"log": {"type": "sklearn.linear_model.LogisticRegression"}}, {"direct": {}}, {}, choose_splits(10), 0)
     write(found, plan, tmp_path / "e.yaml", "t", "h")
-    cell = cells_of(read_experiment(tmp_path / "e.yaml"))[1]
+    cell = list_cells(read_experiment(tmp_path / "e.yaml"))[1]
     obtain(cell.card)
     result = execute(cell, Identities().key(cell), "run").result
     X, y = found.dataset.X, found.dataset.y

@@ -23,7 +23,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from probcal.config.experiment import Experiment
-from probcal.runner.identity import components_of
+from probcal.runner.identity import used_components
 from probcal.runner.instruction_set import lacking_flags
 from probcal.runner.witness.cells import (
     WitnessCell,
@@ -91,7 +91,7 @@ def _check(
     seconds = {witness.name: witness.seconds for witness in stored}
     results = compute(list(cells.values()), jobs, seconds, data_folder)
     states: dict[str, State] = {}
-    components = {name: components_of(item.cell) for name, item in cells.items()}
+    components = {name: used_components(item.cell) for name, item in cells.items()}
     for witness in stored:
         result = results.get(witness.name, "no experiment plans this cell any more")
         state: State = "failed" if isinstance(result, Failure) else "not computed"

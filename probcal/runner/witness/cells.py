@@ -21,7 +21,7 @@ from probcal.components.numerics import numerics
 from probcal.config.experiment import Component, Experiment, read_experiment
 from probcal.data.card import Card, card_names, find_card, read_card
 from probcal.errors import DataError, ProbcalError
-from probcal.runner.cell import Cell, cells_of
+from probcal.runner.cell import Cell, list_cells
 from probcal.runner.data_step import obtain_all
 from probcal.runner.execute import execute
 from probcal.runner.fit_predict import limit_blas_threads, seed_shared_generators
@@ -55,7 +55,7 @@ class WitnessCell:
     @property
     def setting(self) -> str:
         """Return a digest of the setting. Overrides give columns of the same names several settings."""
-        return short_digest(setting_of(self.cell).encode())
+        return short_digest(setting_text(self.cell).encode())
 
 
 def witnessed_experiments(configs: Path, witnesses: Path) -> list[Experiment]:
@@ -63,7 +63,7 @@ def witnessed_experiments(configs: Path, witnesses: Path) -> list[Experiment]:
     return [read_experiment(path) for folder in (configs, witnesses) for path in sorted(folder.glob("*.yaml"))]
 
 
-def setting_of(cell: Cell) -> str:
+def setting_text(cell: Cell) -> str:
     """Return the text of a cell's setting. Cells whose parameters differ in a number only have the same text."""
     learner, method = cell.column.learner, cell.column.method
     parts = (
@@ -105,7 +105,7 @@ def embedded_cells(experiments: Iterable[Experiment]) -> Iterator[WitnessCell]:
     seen: set[str] = set()
     for experiment in experiments:
         for cell in _column_cells(experiment):
-            setting = setting_of(cell)
+            setting = setting_text(cell)
             if setting not in seen:
                 seen.add(setting)
                 yield WitnessCell(experiment.name, cell)
@@ -123,13 +123,13 @@ def file_cells(experiments: Iterable[Experiment], results: Path) -> Iterator[Wit
             continue
         stored = Store(results / experiment.name).results()
         settings: dict[tuple[int, str], str] = {}
-        for cell in cells_of(experiment):
+        for cell in list_cells(experiment):
             result = stored.get(cell.id)
             if cell.card.bundled or cell.card.generator or result is None or result.status != "done":
                 continue
             item, seconds = WitnessCell(experiment.name, cell), result.seconds + result.shared_seconds
             key = (id(cell.column), cell.card.task)
-            setting = settings[key] if key in settings else settings.setdefault(key, setting_of(cell))
+            setting = settings[key] if key in settings else settings.setdefault(key, setting_text(cell))
             for group in (setting, f"data set {cell.card.name}"):
                 # Where a group has no cell yet, the limit stands for it, so that slower cells are left out.
                 if seconds < cheapest.get(group, (MOST_SECONDS,))[0]:
@@ -143,13 +143,13 @@ def file_cells(experiments: Iterable[Experiment], results: Path) -> Iterator[Wit
 
 def _column_cells(experiment: Experiment) -> list[Cell]:
     """Return an embedded cell for each column and task of an experiment."""
-    cells = cells_of(experiment)
+    cells = list_cells(experiment)
     own_cells = [cell for cell in cells if _is_embedded(cell.card)]
     first: dict[tuple[str, str, str], Cell] = {}
     settings: dict[tuple[int, str], str] = {}  # an override makes a column object for each data set
     for cell in sorted(own_cells, key=lambda cell: cell.card.expect.rows) + cells:
         key = (id(cell.column), _data_of(cell.card))
-        setting = settings[key] if key in settings else settings.setdefault(key, setting_of(cell))
+        setting = settings[key] if key in settings else settings.setdefault(key, setting_text(cell))
         first.setdefault((cell.column.learner.name, cell.column.method.name, setting), cell)
     return [_on_embedded_data(cell) for cell in first.values()]
 
@@ -189,7 +189,7 @@ def find_cells(
     cells = (
         WitnessCell(name, cell)
         for name in sorted({witness.experiment for witness in witnesses} & by_experiment.keys())
-        for cell in (cells_of if on_files else _column_cells)(by_experiment[name])
+        for cell in (list_cells if on_files else _column_cells)(by_experiment[name])
         if (name, cell.id) in ids
     )
     return {item.name: item for item in cells if item.name in names}

@@ -31,7 +31,7 @@ PROOFS = PACKAGE.parent / "tests" / "witnesses" / "proofs.csv"
 _NUMERIC = (
     *("_classes.py", "_learner_output.py", "_validation.py"),
     *("data", "fast_paths", "learners", "methods", "metrics", "protection"),
-    *("runner/cell_rows.py", "runner/execute.py", "runner/fit_predict.py", "runner/nested_rows.py"),
+    *("runner/cell_rows.py", "runner/execute.py", "runner/fit_predict.py"),
 )
 """Folders and files of the package whose code can change a stored number, besides the code of single papers."""
 

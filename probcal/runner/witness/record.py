@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -158,8 +158,7 @@ def package_versions() -> dict[str, str]:
 
 def other_versions(path: Path) -> str:
     """Return which versions differ from those that computed the witnesses at ``path``, or an empty text."""
-    recorded = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))["versions"]
-    versions = package_versions()
+    recorded, versions = _read_about(path)["versions"], package_versions()
     names = sorted(recorded.keys() | versions.keys())
     return ", ".join(
         f"{name} {recorded.get(name, 'missing')} -> {versions.get(name, 'missing')}"
@@ -170,8 +169,14 @@ def other_versions(path: Path) -> str:
 
 def reasons_not_computed(path: Path) -> dict[str, str]:
     """Return cell -> why it has no witness, as ``save`` stored it beside ``path``."""
-    reasons: dict[str, str] = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))["not computed"]
+    reasons: dict[str, str] = _read_about(path)["not computed"]
     return reasons
+
+
+def _read_about(path: Path) -> dict[str, Any]:
+    """Return what ``save`` wrote beside the witnesses at ``path``."""
+    about: dict[str, Any] = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+    return about
 
 
 _NAMES = ("experiment", "dataset", "repetition", "learner", "method", "setting")
@@ -185,8 +190,7 @@ def declared_versions() -> dict[str, int]:
 
 def risen_since(path: Path) -> set[str]:
     """Return the components and metrics whose version is another one than when ``path`` was written."""
-    before = json.loads(path.with_suffix(".json").read_text(encoding="utf-8")).get("numerics", {})
-    now = declared_versions()
+    before, now = _read_about(path).get("numerics", {}), declared_versions()
     return {name for name in before.keys() | now.keys() if before.get(name) != now.get(name)}
 
 

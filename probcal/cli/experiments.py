@@ -1,4 +1,4 @@
-"""``probcal run``"""
+"""The commands that read an experiment file: ``run``, ``fetch`` and ``validate``."""
 
 from __future__ import annotations
 
@@ -89,8 +89,14 @@ def run(
     from probcal.data.load import data_folder
     from probcal.runner.data_step import current_data
     from probcal.runner.description import small_experiment
-    from probcal.runner.options import RunOptions
-    from probcal.runner.plan import cells_to_fit, make_plan, mark_missing_data, plan_lines, refuse_unmet_requirements
+    from probcal.runner.plan import (
+        RunOptions,
+        cells_to_fit,
+        make_plan,
+        mark_missing_data,
+        plan_lines,
+        refuse_unmet_requirements,
+    )
     from probcal.runner.run import run_experiment
     from probcal.store.folder import Store
 
@@ -101,18 +107,80 @@ def run(
         experiment = small_experiment(experiment)
     subset = experiment.select(selection.datasets, selection.learners, selection.methods)
     folder = Path(output) if output else Path("results") / experiment.name
+    command = shlex.join(["probcal", *sys.argv[1:]])
+    run_options = RunOptions(
+        folder, originals, jobs or 1, timeout, retry_failed, fail_fast, scheduler, workers, command, strict, refit
+    )
     if dry_run:
         store = Store(folder)
         store.refuse_other_results(experiment.name)
         data = current_data(subset.used_cards(), originals)
-        plan = make_plan(subset, store, data, retry_failed=retry_failed, strict=strict, refit=refit)
+        plan = make_plan(subset, store, data, run_options)
         refuse_unmet_requirements(cells_to_fit(plan), experiment.weka)
         plan = mark_missing_data(plan, data.missing)
         click.echo(printable("\n".join(plan_lines(plan, every_cell=True))))
         return
     options.refuse_clusters({"-j": jobs, "--workers": workers, "--scheduler": scheduler})
-    command = shlex.join(["probcal", *sys.argv[1:]])
-    run_options = RunOptions(
-        folder, originals, jobs or 1, timeout, retry_failed, fail_fast, scheduler, workers, command, strict, refit
-    )
     sys.exit(run_experiment(experiment, subset, run_options, lambda line: click.echo(printable(line), err=True)))
+
+
+@options.command(
+    "Fetch the data sets of an experiment into the cache.",
+    "probcal fetch configs/uci.yaml\nprobcal fetch uci -d adult --data-dir ~/uci",
+    environment=(*options.DATA, *options.TRUST),
+    interrupted="interrupted; data sets that were fetched whole stay in the cache",
+    exits={0: "all are in the cache", 1: "a data set is missing; the message says where to get it"},
+)
+@options.config_argument
+@options.dataset_option
+@options.data_dir_option
+@options.trusted_imports
+def fetch(config: str, datasets: tuple[str, ...], data_dir: str | None) -> None:
+    """Fetch the data sets of CONFIG into the cache, check them, and run nothing.
+
+    CONFIG is a YAML file, or the name of a shipped experiment. A data set is read from its original files if you have
+    them (--data-dir). Otherwise it is downloaded from OpenML. It is then checked against its card. Afterwards probcal
+    run needs no network.
+    """
+    from probcal.config.experiment import find_config, read_experiment
+    from probcal.data.load import data_folder
+    from probcal.runner.data_step import obtain_all
+
+    selection = read_experiment(find_config(config)).select(datasets)
+    step = obtain_all(selection.used_cards(), data_folder(data_dir), lambda line: None)
+    for name, source in step.sources.items():
+        click.echo(printable(f"{name}: {source}"))
+    for card, fingerprint in step.fingerprints.items():
+        if card.expect.fingerprint is None:
+            click.echo(printable(f"{card.name}: fingerprint {fingerprint}, which its card can name"), err=True)
+    for reason in step.missing.values():
+        click.echo(printable(f"no data: {reason}"), err=True)
+    sys.exit(1 if step.missing else 0)
+
+
+@options.command(
+    "Check an experiment without running anything.",
+    "probcal validate configs/uci.yaml\nprobcal validate mine.yaml --trust my_module",
+    environment=options.TRUST,
+    exits={0: "no fault", 2: "faults, each printed with its line, or a package is not installed"},
+)
+@options.config_argument
+@options.trusted_imports
+def validate(config: str) -> None:
+    """Check the experiment CONFIG without running anything.
+
+    CONFIG is a YAML file, or the name of a shipped experiment. The command also checks the cards of its data sets, the
+    parameters of learners and methods, and required packages such as Weka and Java. All wrong keys and types are
+    reported at once, each with its line. If there are none, all other faults are. An editor can show most faults while
+    you type: see probcal schema --help.
+    """
+    from probcal.config.experiment import find_config, read_experiment
+    from probcal.runner.cell import list_cells
+    from probcal.runner.plan import refuse_unmet_requirements
+
+    experiment = read_experiment(find_config(config))
+    refuse_unmet_requirements(list_cells(experiment), experiment.weka)
+    click.echo(
+        f"{experiment.path} is fine; data sets: {len(experiment.cards)}, columns: {len(experiment.columns)}, "
+        f"cells: {len(list_cells(experiment))}"
+    )

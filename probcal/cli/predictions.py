@@ -1,4 +1,4 @@
-"""``probcal measure``"""
+"""The commands on a file of predicted probabilities: ``measure``, ``apply`` and ``watch``."""
 
 from __future__ import annotations
 
@@ -11,12 +11,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from probcal.cli import suggestions as complete
-from probcal.cli.options import DATA, command, note_missing_pictures, progress_bar, refuse_clusters
+from probcal.cli.options import (
+    DATA,
+    command,
+    decimal_option,
+    format_option,
+    note_missing_pictures,
+    progress_bar,
+    refuse_clusters,
+)
 from probcal.methods.registry import map_paths
 from probcal.runner.interruption import set_message
 
 if TYPE_CHECKING:
+    from probcal.deploy.map_files import Form
     from probcal.reading.number_form import Mark
+    from probcal.watch.watch import Every
 
 
 @command(
@@ -65,7 +75,7 @@ if TYPE_CHECKING:
     metavar="FP:FN",
     help="Measure decisions, too, by the cost of false positives and false negatives, such as 1:200.",
 )
-@click.option("--decimal", type=click.Choice([".", ","]), help="Decimal mark of the file (default: inferred).")
+@decimal_option
 @click.option("--label", multiple=True, metavar="WORD", help="This word, such as NA, is a label; may be repeated.")
 @click.option(
     "--draws",
@@ -81,15 +91,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Seed of the folds and of the draws.",
 )
-@click.option(
-    "-f",
-    "--format",
-    "format_",
-    type=click.Choice(["text", "csv"]),
-    default="text",
-    show_default=True,
-    help="csv: all digits.",
-)
+@format_option("text", "csv", help="csv: all digits.")
 @click.option(
     "-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Write the table with calibrated columns."
 )
@@ -156,7 +158,7 @@ def _map_on_dask(
 
     from probcal.errors import ProbcalError
     from probcal.runner.dask import open_client
-    from probcal.runner.options import RunOptions
+    from probcal.runner.plan import RunOptions
 
     # Workers have another current folder.
     absolute = [path.resolve() for path in files]
@@ -177,3 +179,117 @@ def _print_early(line: str) -> None:
     set_message(
         "interrupted; the values above are final, their bootstrap intervals are missing, and no file was written"
     )
+
+
+@command(
+    "Calibrate a table with an exported map.",
+    "probcal apply map.json new.csv -o calibrated.csv",
+    files={
+        "-o FILE": "the table with the calibrated probabilities: CSV, or Parquet if its name ends with .parquet. With "
+        "--as, the map"
+    },
+    environment=(),
+    exits={0: "calibrated, or written", 2: "a mistake in the call, the map or the table; nothing was written"},
+)
+@click.argument("map_", metavar="MAP", type=click.Path(path_type=Path), shell_complete=complete.files)
+@click.argument("table", required=False, shell_complete=complete.files)
+@click.option(
+    "--as",
+    "form",
+    type=click.Choice(["sql", "python", "onnx"]),
+    help="Write the map, of two classes, as an SQL expression, a Python function or an ONNX graph. It reads no TABLE.",
+)
+@click.option(
+    "-p",
+    "--probability",
+    multiple=True,
+    metavar="COLUMN",
+    help="Column to calibrate (default: those of the map). Repeat it in the order of the classes.",
+)
+@decimal_option
+@click.option(
+    "-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Write to this file (default: print)."
+)
+@click.option("--force", is_flag=True, help="Overwrite the file of -o.")
+def apply(
+    map_: Path, table: str | None, form: Form | None, probability: tuple[str, ...], decimal: Mark | None,
+    output: Path | None, force: bool,
+) -> None:  # fmt: skip
+    """Add calibrated probabilities to TABLE with the map in the JSON file MAP. No label is needed.
+
+    TABLE is a CSV file (or other delimited text), Parquet or ARFF, or - for standard input. Each row is kept as it is,
+    and has a new column, such as p_beta. MAP is a file of probcal measure --export, or of to_json of a map. Reading
+    it runs no code.
+
+    With --as, the map is written for another program, and no TABLE is read: probcal apply map.json --as sql
+    """
+    from probcal.deploy.map_files import apply_map, write_form
+    from probcal.reading.output_file import refuse_path
+
+    if output is not None:
+        refuse_path("-o", output, force)
+    print_text = partial(click.echo, nl=False)
+    if form is not None and table is None:
+        write_form(map_, form, output, probability, print_text)
+    elif form is None and table is not None:
+        apply_map(map_, table, output, probability, decimal, print_text)
+    else:
+        raise click.UsageError("give the TABLE to calibrate, or --as with the form of the map, not both")
+
+
+_ALARM = 3
+
+
+@command(
+    "Watch calibration over time, and alarm when it changes.",
+    "probcal watch log.csv --time scored_at -p p -t y --state watch.json",
+    files={"--state FILE": "the monitor and the time of its last row, for the next run"},
+    environment=(),
+    exits={
+        0: "watched, and no alarm",
+        2: "a mistake in the call, the table or the state; nothing was written",
+        _ALARM: "alarm",
+    },
+)
+@click.argument("table", shell_complete=complete.files)
+@click.option("--time", metavar="COLUMN", required=True, help="Date or time of each prediction.")
+@click.option(
+    "-p", "--probability", metavar="COLUMN", required=True, help="Predicted probability of the positive label."
+)
+@click.option("-t", "--target", metavar="COLUMN", required=True, help="The observed labels. Empty: not known yet.")
+@click.option("--positive", metavar="LABEL", help="The label whose probability is given (default: 1, yes or true).")
+@click.option(
+    "--every",
+    type=click.Choice(["day", "week", "month", "quarter", "year"]),
+    default="month",
+    show_default=True,
+    help="A line of the table for each.",
+)
+@click.option("--state", metavar="FILE", type=click.Path(path_type=Path), help="Go on from this file, and update it.")
+@click.option(
+    "--false-alarms",
+    metavar="RATE",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.01,
+    show_default=True,
+    help="Largest probability of a false alarm, over all runs.",
+)
+@decimal_option
+@format_option("text", "json", help="json: a line for each period, and one for the monitor.")
+def watch(
+    table: str, time: str, probability: str, target: str, positive: str | None, every: Every, state: Path | None,
+    false_alarms: float, decimal: Mark | None, format_: str,
+) -> None:  # fmt: skip
+    """Show the calibration of the predictions in TABLE for each period, and say whether it has changed.
+
+    TABLE is a log of predictions, with their times and with labels as far as they are known. The alarm is valid after
+    any number of runs: as long as the predictions are calibrated, it ever comes with at most the probability of
+    --false-alarms. With --state, only new rows are read. Exit code 3 tells a cron job or CI of an alarm.
+    """
+    from probcal.reading.prediction_file import PredictionsRequest
+    from probcal.watch.watch import WatchRequest, watch, watched_json, watched_text
+
+    request = PredictionsRequest(table, (probability,), target, positive, None, (), decimal)
+    watched = watch(WatchRequest(request, time, every, false_alarms, state))
+    click.echo("\n".join(watched_json(watched)) if format_ == "json" else "\n\n".join(watched_text(watched)))
+    sys.exit(_ALARM if watched.has_alarm else 0)
