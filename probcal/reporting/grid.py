@@ -9,13 +9,14 @@ import html
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import TypeVar
 
 from tabulate import tabulate
 
-from probcal._io import printable
+from probcal._io import Field, csv_text, printable
 from probcal.metrics.number_text import INFINITY
 from probcal.store.cell_result import CellResult
 from probcal.store.stored_experiment import StoredExperiment
@@ -49,6 +50,35 @@ class Grid:
     header: list[str]
     rows: list[list[Text]]
     notes: list[str]
+
+
+Columns = Sequence[tuple[str, Callable[[Item], Text | str]]]
+"""Columns of a table, each with its header and the function that writes the cell of an item.
+
+Whoever adds a column adds its function here and nowhere else, so that header and cells cannot disagree.
+"""
+CsvColumns = Sequence[tuple[str, Callable[[Item], Field]]]
+"""The same for a CSV file."""
+
+
+def table_of(
+    name: str, explanation: str, columns: Columns[Item], items: Iterable[Item], notes: Iterable[str] = ()
+) -> Grid:
+    """Return a table with one row per item, without a number."""
+    cells = [[write(item) for _, write in columns] for item in items]
+    rows = [[cell if isinstance(cell, Text) else Text(cell) for cell in line] for line in cells]
+    return Grid(0, name, explanation, [header for header, _ in columns], rows, [*notes])
+
+
+def csv_lines(columns: CsvColumns[Item], items: Iterable[Item], has_header: bool = True) -> str:
+    """Return CSV with one line per item, below the header."""
+    header: list[list[Field]] = [[name for name, _ in columns]] if has_header else []
+    return csv_text(chain(header, ([write(item) for _, write in columns] for item in items)))
+
+
+def number_tables(grids: Iterable[Grid], first: int = 1) -> list[Grid]:
+    """Return the tables numbered from ``first``."""
+    return [replace(grid, number=number) for number, grid in enumerate(grids, first)]
 
 
 def span_text(counts: Iterable[int]) -> str:

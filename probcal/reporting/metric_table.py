@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import chain, zip_longest
 
 from probcal.metrics.number_text import DECIMALS, INFINITY, format_number
 from probcal.papers.bands import SIGMAS, Verdict, difference_in_units
@@ -265,12 +265,12 @@ class MetricResults:
         """Return the lines of mean, sd, published number and units between them, without empty ones."""
         summaries = self.summaries(row)
         first = [Text(row.title), *mean_texts(self.stored.columns, summaries, self.metric, decimals)]
-        parts = [
-            (SPREAD, spread_texts(summaries, decimals)),
-            (PAPER, self.published_lines(row)),
-            (UNITS, self.units_line(row)),
-        ]
-        return [first, *(line for label, texts in parts for line in minor_lines(label, texts))]
+        below = [minor_lines(label, texts) for label, texts in self.texts_below(row, decimals)]
+        return [first, *chain.from_iterable(below)]
+
+    def texts_below(self, row: Row, decimals: int = DECIMALS) -> list[tuple[str, list[str]]]:
+        """Return the lines that stand below the means, each with its label and one text per column."""
+        return [(label, texts(self, row, decimals)) for label, texts in _LINES_BELOW]
 
     def pair(self, row: Row, column: ResultColumn) -> tuple[Summary, float, Place] | None:
         """Return our summary, the published number and its place, or None where there is none to compare.
@@ -319,6 +319,14 @@ class MetricResults:
         if line := agreement_text(pairs, self.table, sum(self.is_misprint(*place) for place in places)):
             notes.insert(0, line)
         return notes
+
+
+_LINES_BELOW: tuple[tuple[str, Callable[[MetricResults, Row, int], list[str]]], ...] = (
+    (SPREAD, lambda results, row, decimals: spread_texts(results.summaries(row), decimals)),
+    (PAPER, lambda results, row, _: results.published_lines(row)),
+    (UNITS, lambda results, row, _: results.units_line(row)),
+)
+"""Label of a line below the means -> its texts. Tables of one experiment and tables side by side show them alike."""
 
 
 def metric_table(

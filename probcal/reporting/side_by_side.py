@@ -13,8 +13,6 @@ from probcal.papers.published import PublishedPaper
 from probcal.reporting.grid import Grid, Text, group_by, number_grids
 from probcal.reporting.metric_table import (
     PAPER,
-    SPREAD,
-    UNITS,
     Lines,
     MetricResults,
     best_grid,
@@ -25,7 +23,6 @@ from probcal.reporting.metric_table import (
     minor_lines,
     published_winner,
     rankable_metrics,
-    spread_texts,
     table_explanation,
     winner,
 )
@@ -166,13 +163,13 @@ def _metric_grid(number: int, all_experiments: list[PaperExperiment], metric: st
 
     def experiment_lines(experiment: PaperExperiment, label: str, row: Row) -> Lines:
         columns, results = experiment.stored.columns, metric_results[experiment.name]
-        summaries, own_titles = results.summaries(row), [column.label for column in columns]
-        means = mean_texts(columns, summaries, metric)
-        return [
-            [Text(label, minor=True), *_align_entries(titles, own_titles, means, Text())],
-            *minor_lines(SPREAD, _align_entries(titles, own_titles, spread_texts(summaries), "")),
-            *minor_lines(UNITS, _align_entries(titles, own_titles, results.units_line(row), "")),
-        ]
+        own_titles, means = [column.label for column in columns], mean_texts(columns, results.summaries(row), metric)
+        lines = [[Text(label, minor=True), *_align_entries(titles, own_titles, means, Text())]]
+        for name, texts in results.texts_below(row):
+            # The published numbers stand once below all experiments.
+            if name != PAPER:
+                lines += minor_lines(name, _align_entries(titles, own_titles, texts, ""))
+        return lines
 
     def published_lines(dataset: str) -> Lines:
         numbers = [published.number(dataset, *published.columns[title], metric) for title in titles]

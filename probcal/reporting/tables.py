@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import chain, product
+from typing import NamedTuple
 
-from probcal._io import csv_number, csv_text
+from probcal._io import csv_number
 from probcal.metrics.metric import Metric
 from probcal.papers.check.comparison import attach_paper, published_number
 from probcal.papers.published import PublishedPaper
 from probcal.reporting.calibration_effects import calibration_tables
 from probcal.reporting.grid import (
+    CsvColumns,
     Grid,
     Text,
+    csv_lines,
     footnotes,
     html_page,
     latex,
@@ -34,33 +37,56 @@ from probcal.reporting.metric_table import (
 from probcal.reporting.side_by_side import side_by_side_tables
 from probcal.store.cell_result import Results, resolve_metric
 from probcal.store.folder import Store
-from probcal.store.stored_experiment import StoredExperiment
-from probcal.store.summary import cell_counts, stale_ids, summarise
-
-HEADER = [
-    "experiment", "dataset", "learner", "method", "label", "metric",
-    "mean", "sd", "n", "failed", "stale", "published", "difference",
-]  # fmt: skip
+from probcal.store.stored_experiment import ResultColumn, Row, StoredExperiment
+from probcal.store.summary import Summary, cell_counts, stale_ids, summarise
 
 
-def _csv_lines(store: Store) -> Iterator[list[str | int]]:
-    """Yield the lines under ``HEADER``.
+class _CsvLine(NamedTuple):
+    """Hold what a line of the CSV file shows."""
 
-    ``difference`` is our number less the published one, empty unless both are finite. Infinity is ``inf``.
-    """
+    experiment: str
+    row: Row
+    column: ResultColumn
+    metric: str
+    summary: Summary
+    n_stale: int
+    published: float | None
+
+    @property
+    def difference(self) -> float | None:
+        """Return our number less the published one, None unless both are finite."""
+        if self.summary.mean is None or self.published is None:
+            return None
+        difference = self.summary.mean - self.published
+        return difference if math.isfinite(difference) else None
+
+
+_CSV_COLUMNS: CsvColumns[_CsvLine] = [
+    ("experiment", lambda line: line.experiment),
+    ("dataset", lambda line: line.row.name),
+    ("learner", lambda line: line.column.learner),
+    ("method", lambda line: line.column.method),
+    ("label", lambda line: line.column.label),
+    ("metric", lambda line: line.metric),
+    ("mean", lambda line: csv_number(line.summary.mean)),
+    ("sd", lambda line: csv_number(line.summary.sd)),
+    ("n", lambda line: line.summary.n),
+    ("failed", lambda line: line.summary.failed),
+    ("stale", lambda line: line.n_stale),
+    ("published", lambda line: csv_number(line.published)),
+    ("difference", lambda line: csv_number(line.difference)),
+]
+
+
+def _csv_lines(store: Store) -> Iterator[_CsvLine]:
     stored, published = attach_paper(StoredExperiment.of(store))
     results = store.results()
     for metric, row, column in product(order_metrics(stored.metrics), stored.datasets, stored.columns):
-        summary = summarise(stored, results, row, column, metric)
-        number = published_number(published, row, column, metric)
-        difference = None if summary.mean is None or number is None else summary.mean - number
-        if difference is not None and not math.isfinite(difference):
-            difference = None
-        yield [
-            stored.name, row.name, column.learner, column.method, column.label, metric,
-            csv_number(summary.mean), csv_number(summary.sd), summary.n, summary.failed,
-            len(stale_ids(stored, results, row, column)), csv_number(number), csv_number(difference),
-        ]  # fmt: skip
+        yield _CsvLine(
+            stored.name, row, column, metric,
+            summarise(stored, results, row, column, metric), len(stale_ids(stored, results, row, column)),
+            published_number(published, row, column, metric),
+        )  # fmt: skip
 
 
 _UP, _DOWN = "↑", "↓"
@@ -137,7 +163,7 @@ def tables_text(*stores: Store, format: str = "markdown", side_by_side: bool = F
     SideBySideError when experiments cannot stand side by side.
     """
     if format == "csv":
-        return csv_text([HEADER]) + "".join(csv_text(_csv_lines(store)) for store in stores)
+        return csv_lines(_CSV_COLUMNS, chain.from_iterable(map(_csv_lines, stores)))
     if side_by_side:
         experiments = [side_by_side_tables(*stores)]
     else:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.isotonic import IsotonicRegression
 
-from probcal.papers.kull_silva_filho_flach_2017.isotonic_of_2016 import legacy_isotonic
+from probcal.papers.kull_silva_filho_flach_2017.learners_of_2016 import legacy_isotonic
 
 RANDOM = np.random.default_rng(0)
 

@@ -18,11 +18,12 @@ from typing import Literal
 
 from probcal.analysis.spread import standard_deviation
 from probcal.papers.bands import ROUNDING, Band, Verdict
-from probcal.papers.check.cell_numbers import LOSS_RATIO, cell_number
 from probcal.papers.check.comparison import (
+    LOSS_RATIO,
     PUBLISHED_SPLITS,
     attach_paper,
     band_of,
+    cell_number,
     distribution_of,
     place_of,
     published_number,

@@ -6,7 +6,7 @@ import functools
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
@@ -14,12 +14,11 @@ from probcal.errors import ProbcalError, StoreError
 from probcal.papers.check.checked_experiment import check
 from probcal.papers.check.comparison import attach_paper
 from probcal.papers.check.findings import CheckedResults, Finding
-from probcal.reporting.check.check_text import distance_text, mean_text, number_text, summary_text
-from probcal.reporting.check.power_text import percent_text
+from probcal.reporting.check.check_text import distance_text, mean_text, number_text, percent_text, summary_text
 from probcal.reporting.comparison.claim_support import ComparisonError, compare
 from probcal.reporting.comparison.comparison_tables import comparison_grids
 from probcal.reporting.comparison.leaderboard_tables import Board, page_boards
-from probcal.reporting.grid import Grid, group_by, order_metrics, span_text
+from probcal.reporting.grid import Grid, group_by, number_tables, order_metrics, span_text
 from probcal.reporting.html.charts import (
     Charts,
     Picture,
@@ -124,7 +123,7 @@ class ExperimentSections:
             return Statistics()
         except StoreError as error:
             return Statistics(fault=str(error))
-        return Statistics([replace(grid, number=number) for number, grid in enumerate(grids, len(self.tables) + 1)])
+        return Statistics(number_tables(grids, len(self.tables) + 1))
 
     @functools.cached_property
     def boards(self) -> list[Board]:
