@@ -366,6 +366,7 @@ def _read_paper(folder: Path, name: str) -> PublishedPaper:
             file.report((), f'the key "{key}" is missing; write "{key}: {{}}" if the paper has no {what}')
     content = validate_file(_PaperFile, file)
     _refuse_unknown_names(file, content)
+    # Read a second time as text, because a float no longer tells with how many decimals it was printed.
     texts = yaml.load(file.text, Loader=_TEXT_LOADER)  # noqa: S506  # a safe loader
     distributions = read_distributions(folder / content.drawn) if content.drawn else {}
     columns = {title: (column.learner, column.method) for title, column in content.columns.items()}

@@ -33,7 +33,7 @@ from probcal.papers.published import PublishedPaper
 from probcal.store.cell_result import CellResult, Results
 from probcal.store.folder import Store
 from probcal.store.stored_experiment import ResultColumn, Row, StoredExperiment
-from probcal.store.summary import done_cells, planned_ids, question_about, summarise
+from probcal.store.summary import CellCounts, cell_counts, done_cells, planned_ids, question_about, summarise
 
 Name = tuple[str, str, str, str]
 """(data set, learner, method, metric), by our names."""
@@ -105,6 +105,11 @@ class CheckedResults:
     def seed_of(self, metric: str) -> int | None:
         """Return the seed of the paper's run of this metric, None where it cannot be repeated."""
         return self.published.tables[metric].seed if self.published else None
+
+    @functools.cached_property
+    def cell_counts(self) -> CellCounts:
+        """Return how many planned cells failed, are stale or were not run."""
+        return cell_counts(self.stored, self.results)
 
     @functools.cached_property
     def paper_metrics(self) -> list[str]:

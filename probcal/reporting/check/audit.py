@@ -34,7 +34,7 @@ from probcal.reporting.grid import (
     table_of,
 )
 from probcal.store.folder import Store
-from probcal.store.summary import Summary, cell_counts, summarise
+from probcal.store.summary import Summary, summarise
 
 
 class AuditError(ProbcalError):
@@ -173,6 +173,7 @@ def _number_pairs(experiment: CheckedResults, prefix: str) -> Iterator[NumberPai
     for title, names, column in matches:
         for row, metric in itertools.product(stored.datasets, experiment.paper_metrics):
             published, table = published_number(paper, row, column, metric), paper.tables[metric]
+            # No variant can have a misprint, so its distance would only hide the differences between variants.
             if (row.paper_dataset, *names, metric) in misprint_keys:
                 continue
             summary = summarise(stored, experiment.results, row, column, metric, table.seed)
@@ -396,7 +397,7 @@ def _number_grid(ranking: Ranking) -> Grid:
             ]
         )
     explanation = "mean ± sd; ✓ in band, ✗ out of band; the nearest in bold."
-    return Grid(0, ranking.title, explanation, ["", "", "paper", *variants], rows, _override_notes(ranking.numbers))
+    return Grid(ranking.title, explanation, ["", "", "paper", *variants], rows, _override_notes(ranking.numbers))
 
 
 def _number_text(pair: NumberPair, is_nearest: bool) -> Text:
@@ -410,7 +411,7 @@ def _number_text(pair: NumberPair, is_nearest: bool) -> Text:
 def _notes(audit: Audit) -> list[str]:
     notes = [f"one variant only, not ranked: {', '.join(audit.single_columns)}"] if audit.single_columns else []
     for experiment in audit.experiments:
-        n_stale = cell_counts(experiment.stored, experiment.results).stale.total()
+        n_stale = experiment.cell_counts.stale.total()
         notes += [f"{experiment.store.folder}: {n_stale} cells are stale; probcal run renews them"] if n_stale else []
         notes += override_notes(experiment.stored)
     return notes

@@ -52,6 +52,7 @@ def report_text(report: Report) -> str:
         _cell_lines(report),
         _incomplete_lines(report),
         [report.no_comparison_reason] if report.no_comparison_reason else [],
+        # Last, where a terminal still shows it after a long list.
         [summary_text(report)],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"

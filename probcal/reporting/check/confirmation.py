@@ -149,7 +149,7 @@ def _units_grid(title: str, ranking: Ranking, numbers: list[NumberPair]) -> Grid
         texts = [Text(" / ".join(dataset_units)) for dataset_units in units]
         rows.append([Text(name), Text(_share_text(scores[name])), Text(f"{scores[name].median:g}"), *texts])
     explanation = f"units of the last printed digit, {' / '.join(metrics)}."
-    return Grid(0, title, explanation, ["variant", "digits", "median", *datasets], rows, [])
+    return Grid(title, explanation, ["variant", "digits", "median", *datasets], rows)
 
 
 def _choice_grid(title: str, choices: list[Choice]) -> Grid:

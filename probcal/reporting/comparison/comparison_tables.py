@@ -27,7 +27,6 @@ from probcal.reporting.grid import (
     table_of,
 )
 from probcal.store.cell_result import resolve_metric
-from probcal.store.summary import cell_counts
 
 _MINUS = "\N{MINUS SIGN}"
 _MOST_COLUMNS = 5
@@ -43,8 +42,8 @@ def comparison_grids(comparison: Comparison) -> list[Grid]:
     """Return the tables that have content, numbered."""
     tables = [*_claim_grids(comparison), *_rank_grids(comparison), *_pair_grids(comparison), *_metric_grids(comparison)]
     tables += _best_grids(comparison)
-    experiment = comparison.experiment
-    tables[0].notes.extend(missing_cells(cell_counts(experiment.stored, experiment.results)))
+    # Below the first table only, because they hold for all of them.
+    tables[0].notes.extend(missing_cells(comparison.experiment.cell_counts))
     tables[0].notes.extend(_missing_notes(comparison))
     return number_tables(tables)
 
@@ -150,7 +149,7 @@ def _rank_grids(comparison: Comparison) -> Iterator[Grid]:
         "rank 1 is the best of a data set, ∞ the last; p of Friedman's test (form of Iman & Davenport; permuted ranks "
         "below ten data sets); Nemenyi's critical difference at 5 %."
     )
-    yield Grid(0, "Mean ranks", explanation, ["", *(resolve_metric(metric).short for metric in rankings)], rows, notes)
+    yield Grid("Mean ranks", explanation, ["", *(resolve_metric(metric).short for metric in rankings)], rows, notes)
 
 
 def _pair_grids(comparison: Comparison) -> Iterator[Grid]:
@@ -212,7 +211,7 @@ def _metric_grids(comparison: Comparison) -> Iterator[Grid]:
             + ("; (?) without a test." if any(test.how == "none" for pair in pairs for test in pair.tests) else ".")
         )
         name = f"{resolve_metric(metric).long}, {resolve_metric(metric).good_end}"
-        yield Grid(0, name, explanation, ["", *header], rows, _omission_notes(all_pairs))
+        yield Grid(name, explanation, ["", *header], rows, _omission_notes(all_pairs))
 
 
 def _test_text(test: PairedTest | None) -> Text:
@@ -257,8 +256,8 @@ def _best_grids(comparison: Comparison) -> Iterator[Grid]:
         + ("; (?) one split, not drawn" if any(not place.has_draws for place in comparison.places) else "")
         + ("; in brackets the paper's entry." if any(place.published_winner for place in comparison.places) else ".")
     )
-    yield Grid(0, "Best methods, and how surely", explanation,
-               ["", *(resolve_metric(metric).short for metric in metrics)], rows, [])  # fmt: skip
+    header = ["", *(resolve_metric(metric).short for metric in metrics)]
+    yield Grid("Best methods, and how surely", explanation, header, rows)
 
 
 _CSV_COLUMNS: CsvColumns[tuple[str, Pair, PairedTest]] = [

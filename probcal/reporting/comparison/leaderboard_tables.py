@@ -165,7 +165,7 @@ def _group_grid(boards: Sequence[Leaderboard]) -> Grid:
     notes = (
         [f"Fewer than {_FEWEST_TABLES} tables, which show little: {', '.join(small_groups)}."] if small_groups else []
     )
-    return Grid(0, name, _SHORT_EXPLANATION, ["method", *(board.group for board in boards)], rows, notes)
+    return Grid(name, _SHORT_EXPLANATION, ["method", *(board.group for board in boards)], rows, notes)
 
 
 def _text(number: float, form: str = ".0f") -> str:
