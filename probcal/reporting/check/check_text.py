@@ -199,9 +199,10 @@ def _missing_lines(drift: AcceptedDrift | None) -> list[str]:
     return [f"DRIFT, {len(means)} accepted numbers are missing now:", *_first_lines(lines)] if means else []
 
 
-def _first_lines(lines: list[str]) -> list[str]:
-    n_more = len(lines) - _MOST_EXAMPLES
-    return lines[:_MOST_EXAMPLES] + ([f"  and {n_more} more: -f json"] if n_more > 0 else [])
+def _first_lines(lines: list[str], most: int = _MOST_EXAMPLES, command: str = "-f json") -> list[str]:
+    """Return at most ``most`` lines, and one that says how many more the ``command`` shows."""
+    n_more = len(lines) - most
+    return lines[:most] + ([f"  and {n_more} more: {command}"] if n_more > 0 else [])
 
 
 def _accepted_mean_text(number: float, infinite: int, n: int) -> str:
@@ -209,12 +210,9 @@ def _accepted_mean_text(number: float, infinite: int, n: int) -> str:
 
 
 def _cell_lines(report: Report) -> list[str]:
-    lines = cell_notes(report.cell_counts)
-    failures = report.cell_counts.failed
-    lines += [f"  {cell.id}: {_failure_text(cell)}" for cell in failures[:_MOST_FAILED]]
-    if (n_more := len(failures) - _MOST_FAILED) > 0:
-        lines.append(f"  and {n_more} more: probcal status {report.experiment.store.folder} --cells")
-    return lines
+    failures = [f"  {cell.id}: {_failure_text(cell)}" for cell in report.cell_counts.failed]
+    command = f"probcal status {report.experiment.store.folder} --cells"
+    return cell_notes(report.cell_counts) + _first_lines(failures, _MOST_FAILED, command)
 
 
 def _incomplete_lines(report: Report) -> list[str]:
