@@ -20,7 +20,7 @@ from probcal.papers.check.checked_experiment import Report, check
 from probcal.papers.check.findings import CheckedResults
 from probcal.papers.check.judged_claims import PublishedNumbers, judge
 from probcal.reporting.check.audit import Audit, audit
-from probcal.reporting.check.power_text import percent_text
+from probcal.reporting.check.check_text import percent_text
 from probcal.reporting.comparison.claim_support import ClaimSupport, Comparison, compare
 from probcal.reporting.comparison.comparison_tables import wins_text
 from probcal.reporting.comparison.pairs import Pair, p_text
@@ -107,9 +107,7 @@ def infinite_on(run: Results, dataset: str, column: str) -> str:
     """On how many splits CXE is ∞: ``2 of 10``."""
     row = next(row for row in run.checked.stored.datasets if row.name == dataset)
     entry = next(
-        candidate
-        for candidate in run.checked.stored.columns
-        if f"{candidate.learner}/{candidate.method}" == column
+        candidate for candidate in run.checked.stored.columns if f"{candidate.learner}/{candidate.method}" == column
     )
     values = run.checked.splits(row, entry, "cxe").values()
     return f"{sum(map(math.isinf, values))} of {len(values)}"

@@ -13,7 +13,7 @@ from probcal.metrics.registry import metric_named
 from probcal.papers.bands import difference_in_units
 from probcal.papers.check.findings import Finding
 from probcal.papers.check.judged_claims import ClaimVerdict, MeasuredNumbers, Tally, published_tallies
-from probcal.reporting.check.power_text import agreement_rows, percent_text
+from probcal.reporting.check.check_text import agreement_rows, percent_text
 from probcal.reporting.comparison.claim_support import ClaimSupport, ResampledVerdict
 from probcal.reporting.comparison.comparison_tables import comparison_grids, draws_text, wins_text
 from probcal.reporting.comparison.pairs import p_text

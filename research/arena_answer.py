@@ -24,7 +24,7 @@ from scipy.stats import binomtest
 from tabulate import tabulate
 
 from probcal.analysis.hypothesis_tests import holm
-from probcal.analysis.paired_wins import mean_of_known, pairwise_wins, weighted_mean
+from probcal.analysis.rankings import mean_of_known, pairwise_wins, weighted_mean
 from probcal.reporting.comparison.leaderboard import Scores, measure_scores
 from probcal.store.folder import Store
 from probcal.store.stored_experiment import StoredExperiment

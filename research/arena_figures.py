@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from probcal.analysis.paired_wins import mean_of_known
+from probcal.analysis.rankings import mean_of_known
 from probcal.reporting.comparison.leaderboard import Scores, leaderboard, measure_scores
 from probcal.reporting.drawing import COLOURS, GREY, drawing_style, save_figure
 from probcal.store.folder import Store
@@ -42,9 +42,7 @@ LEFT_LABELS = ("probing.fits20", "isotonic", "probing.fits100", "bagging.fits100
 
 def main(words: Sequence[str] | None = None) -> None:
     """Write the three figures."""
-    parser = argparse.ArgumentParser(
-        prog="python -m research.arena_figures", description=__doc__.partition("\n\n")[0]
-    )
+    parser = argparse.ArgumentParser(prog="python -m research.arena_figures", description=__doc__.partition("\n\n")[0])
     parser.add_argument("folder", type=Path, help="results of probcal run arena")
     parser.add_argument("--metric", default="log_loss", help="(%(default)s)")
     args = parser.parse_args(words)

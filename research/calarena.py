@@ -23,7 +23,7 @@ import pandas as pd
 from scipy.stats import kendalltau
 from tabulate import tabulate
 
-from probcal.analysis.paired_wins import mean_of_known, pairwise_wins, weighted_mean
+from probcal.analysis.rankings import mean_of_known, pairwise_wins, weighted_mean
 from probcal.papers import berta_holzmueller_bach_jordan_2026 as paper
 from probcal.reporting.comparison.leaderboard import Scores, measure_scores
 from probcal.store.folder import Store

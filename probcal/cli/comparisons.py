@@ -62,8 +62,7 @@ def check(folders: tuple[Path, ...], accept: bool, power: bool, format_: str, da
     from probcal.papers.check.accepted import accepted_path
     from probcal.papers.check.checked_experiment import check as check_experiment
     from probcal.papers.check.findings import CheckedResults
-    from probcal.reporting.check.check_text import json_of, json_text, report_text
-    from probcal.reporting.check.power_text import power_json, power_text
+    from probcal.reporting.check.check_text import json_of, json_text, power_json, power_text, report_text
 
     stores = options.stores_at(*folders)
     experiments = [CheckedResults.of(store) for store in stores]

@@ -1,4 +1,4 @@
-"""Bands that decide whether a published number agrees with the results of our splits.
+"""Bands and distributions of draws, which decide whether a published number agrees with our results.
 
 With a tolerance, our split is the paper's own, and our mean must be within the tolerance. Without one, the published
 number comes from another random split. Then the band is the prediction interval of a new draw, by Student's t with
@@ -7,16 +7,24 @@ two splits, since their sd is itself uncertain.
 
 Numbers without a useful band are not judged, and ``Band.no_verdict_reason`` gives the reason. Rankings of variants on
 the same splits are no such verdicts. They use ``SIGMAS`` as their unit, however few the splits are.
+
+On a paper's own split, a published number of a column that draws is one draw. Another draw differs from it, so a
+tolerance says nothing. Many draws of ours on the same rows say how far apart two draws can be. Their quantiles are data
+of the paper: the file that ``drawn`` names in the paper's YAML. It begins with comment lines that tell which results it
+was written from.
 """
 
 from __future__ import annotations
 
+import csv
 import functools
 import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from probcal._io import refuse_cut_off
 from probcal.analysis.spread import standard_deviation
 
 SIGMAS = 3.0
@@ -31,7 +39,10 @@ With five, a number 10 sd away is outside the band nine times in ten.
 ROUNDING = 0.0005
 """Largest rounding error of a number printed with three decimals."""
 _EPSILON = 1e-9
-"""Margin that keeps a difference of exactly the tolerance inside it, whatever its last binary digit."""
+"""Margin that keeps a difference of exactly the tolerance inside it, whatever its last binary digit.
+
+It also stands for the last digits that a file of draws does not have.
+"""
 
 
 @dataclass(frozen=True)
@@ -148,3 +159,51 @@ def difference_in_units(number: float, published: float, decimals: int) -> float
     scale = 10**decimals
     # Both rounded, because a number such as .460 times 1000 is no whole number in binary.
     return float(round(number * scale) - round(published * scale))
+
+
+@dataclass(frozen=True)
+class DrawDistribution:
+    """Hold the distribution of one number over our draws on the paper's own split."""
+
+    smallest: float
+    low: float
+    """The 2.5 % point of the draws."""
+    median: float
+    high: float
+    """The 97.5 % point of the draws."""
+    largest: float
+
+    def minus(self, number: float) -> DrawDistribution:
+        """Return the distribution of the difference to a ``number`` that is not drawn."""
+        places = (self.smallest, self.low, self.median, self.high, self.largest)
+        return DrawDistribution(*(place - number for place in places))
+
+    def verdict(self, number: float, published: float, rounding: float) -> Verdict:
+        """Judge a ``published`` number and our ``number``.
+
+        The published number must be in the middle 95 % of the draws, within its ``rounding``. Our own must be between
+        the smallest and the largest draw, or something has changed since they were drawn. The distance is the larger
+        one of both, measured from the median: 1 at the end of its range.
+        """
+        published_distance = self._distance(published, self.low - rounding, self.high + rounding)
+        distance = self._distance(number, self.smallest, self.largest)
+        return Verdict(max(published_distance, distance) <= 1, max(published_distance, distance))
+
+    def _distance(self, number: float, low: float, high: float) -> float:
+        if not math.isfinite(number):
+            return math.inf
+        side = high - self.median if number > self.median else self.median - low
+        return abs(number - self.median) / (side + _EPSILON)
+
+
+@functools.cache
+def read_distributions(path: Path) -> dict[tuple[str, str, str, str], DrawDistribution]:
+    """Return (data set, learner, method, metric) -> distribution, by the names of the paper."""
+    text = path.read_text(encoding="utf-8")
+    refuse_cut_off(path, text)
+    return {
+        (line["dataset"], line["learner"], line["method"], line["metric"]): DrawDistribution(
+            *(float(line[name]) for name in ("smallest", "low", "median", "high", "largest"))
+        )
+        for line in csv.DictReader(line for line in text.splitlines() if not line.startswith("#"))
+    }

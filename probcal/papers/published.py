@@ -15,7 +15,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 from probcal._io import refuse_cut_off
 from probcal.components.plugins import declarations, paper_folder
 from probcal.errors import FileProblems, ProbcalError, did_you_mean
-from probcal.papers.draw_distribution import DrawDistribution, read_distributions
+from probcal.papers.bands import DrawDistribution, read_distributions
 from probcal.yaml_file import Place, YamlFile
 from probcal.yaml_validation import validate_file
 
@@ -366,6 +366,7 @@ def _read_paper(folder: Path, name: str) -> PublishedPaper:
             file.report((), f'the key "{key}" is missing; write "{key}: {{}}" if the paper has no {what}')
     content = validate_file(_PaperFile, file)
     _refuse_unknown_names(file, content)
+    # Read a second time as text, because a float no longer tells with how many decimals it was printed.
     texts = yaml.load(file.text, Loader=_TEXT_LOADER)  # noqa: S506  # a safe loader
     distributions = read_distributions(folder / content.drawn) if content.drawn else {}
     columns = {title: (column.learner, column.method) for title, column in content.columns.items()}
@@ -472,17 +473,11 @@ def _published_table(
         if number is not None
     }
     return PublishedTable(
-        table.number,
-        table.tolerance,
-        _column_numbers(numbers.rows, columns),
-        _column_numbers(numbers.spreads, columns),
+        numbers=_column_numbers(numbers.rows, columns),
+        spreads=_column_numbers(numbers.spreads, columns),
         printed_decimals=decimals,
         distributions=distributions,
-        runs=table.runs,
-        source=table.source,
-        seed=table.seed,
-        splits=table.splits,
-        decimals=table.decimals,
+        **table.model_dump(exclude={"rows", "spreads", "file"}),
     )
 
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from probcal.metrics.number_text import format_number
-from probcal.papers.check.cell_numbers import LOSS_RATIO, Stages, loss_ratios
+from probcal.papers.check.comparison import LOSS_RATIO, Stages, loss_ratios
+from probcal.papers.check.findings import CheckedResults
 from probcal.papers.published import PublishedPaper
 from probcal.reporting.grid import NOT_RUN, Grid, Text, group_by, span_text
 from probcal.reporting.metric_table import PAPER, minor_lines
@@ -79,24 +80,22 @@ def _build_effect(row: Row, column: ResultColumn, name: str, cell_stages: Sequen
     )
 
 
-def calibration_tables(
-    first: int, stored: StoredExperiment, results: Results, published: PublishedPaper | None
-) -> list[Grid]:
-    """Return the tables numbered from ``first``, or none where no method has stages before and after calibration."""
-    effects = effects_of(stored, results)
+def calibration_tables(experiment: CheckedResults) -> list[Grid]:
+    """Return the tables, or none where no method has stages before and after calibration."""
+    effects = effects_of(experiment.stored, experiment.results)
     errors = [effect for effect in effects if len(effect.errors)]
     ratios = [effect for effect in effects if effect.ratios.size]
     grids = []
     if errors:
         explanation = f"before calibration, from the same fits; smaller is better; {_splits_text(errors)}."
         rows = _effect_rows(errors, lambda effect: effect.errors[:, 0])
-        grids.append(Grid(first, "c_emp before", explanation, ["", *_effect_names(errors)], rows, []))
+        grids.append(Grid("c_emp before", explanation, ["", *_effect_names(errors)], rows))
     if ratios:
-        grids.append(_ratio_grid(first + len(grids), ratios, published))
+        grids.append(_ratio_grid(ratios, experiment.published))
     return grids
 
 
-def _ratio_grid(number: int, effects: list[CalibrationEffect], published: PublishedPaper | None) -> Grid:
+def _ratio_grid(effects: list[CalibrationEffect], published: PublishedPaper | None) -> Grid:
     parameters = np.unique(np.concatenate([effect.parameters for effect in effects]))
     explanation = (
         f"loss after calibration over loss before, mean over the {len(parameters)} loss parameters from "
@@ -109,7 +108,7 @@ def _ratio_grid(number: int, effects: list[CalibrationEffect], published: Publis
         rows.append([Text("mean"), *(Text(format_number(statistics.fmean(column_means))) for column_means in means)])
     texts = [_published_ratio(published, group[0].column) for group in columns.values()] if published else []
     notes = [f"in brackets the average in the text of {published.short}."] if published and any(texts) else []
-    return Grid(number, "Loss ratio", explanation, ["", *columns], rows + minor_lines(PAPER, texts), notes)
+    return Grid("Loss ratio", explanation, ["", *columns], rows + minor_lines(PAPER, texts), notes)
 
 
 def _published_ratio(published: PublishedPaper, column: ResultColumn) -> str:

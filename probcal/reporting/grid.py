@@ -8,14 +8,14 @@ from __future__ import annotations
 import html
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TypeVar
 
 from tabulate import tabulate
 
-from probcal._io import printable
+from probcal._io import Field, csv_text, printable
 from probcal.metrics.number_text import INFINITY
 from probcal.store.cell_result import CellResult
 from probcal.store.stored_experiment import StoredExperiment
@@ -43,12 +43,42 @@ class Text:
 class Grid:
     """Hold a table. ``rows`` have as many cells as ``header``. ``notes`` are lines below the table."""
 
-    number: int
     name: str
     explanation: str
     header: list[str]
     rows: list[list[Text]]
-    notes: list[str]
+    notes: list[str] = field(default_factory=list)
+    number: int = 0
+    """0 until ``number_tables`` has numbered the tables that stand together."""
+
+
+Columns = Sequence[tuple[str, Callable[[Item], Text | str]]]
+"""Columns of a table, each with its header and the function that writes the cell of an item.
+
+Whoever adds a column adds its function here and nowhere else, so that header and cells cannot disagree.
+"""
+CsvColumns = Sequence[tuple[str, Callable[[Item], Field]]]
+"""The same for a CSV file."""
+
+
+def table_of(
+    name: str, explanation: str, columns: Columns[Item], items: Iterable[Item], notes: Iterable[str] = ()
+) -> Grid:
+    """Return a table with one row per item."""
+    cells = [[write(item) for _, write in columns] for item in items]
+    rows = [[cell if isinstance(cell, Text) else Text(cell) for cell in line] for line in cells]
+    return Grid(name, explanation, [header for header, _ in columns], rows, [*notes])
+
+
+def csv_lines(columns: CsvColumns[Item], items: Iterable[Item], has_header: bool = True) -> str:
+    """Return CSV with one line per item, below the header."""
+    header: list[list[Field]] = [[name for name, _ in columns]] if has_header else []
+    return csv_text(chain(header, ([write(item) for _, write in columns] for item in items)))
+
+
+def number_tables(grids: Iterable[Grid], first: int = 1) -> list[Grid]:
+    """Return the tables numbered from ``first``."""
+    return [replace(grid, number=number) for number, grid in enumerate(grids, first)]
 
 
 def span_text(counts: Iterable[int]) -> str:
@@ -81,6 +111,7 @@ class _Format:
                 [[self.text(cell) for cell in row] for row in grid.rows],
                 headers=[self.plain(name) for name in grid.header],
                 tablefmt=self.tabulate_name,
+                # It would print 0.850 as 0.85.
                 disable_numparse=True,
                 # Centred, "**0.326**", "±0.004" and "[0.331]" have their points one under the other.
                 colalign=("left", *["center"] * (len(grid.header) - 1)),
@@ -108,6 +139,7 @@ def _escape_latex(text: str) -> str:
 
 _MARKDOWN = _Format("pipe", _escape_markdown, "**{}**", "{}")
 _TEX = _Format("latex_raw", _escape_latex, r"\textbf{{{}}}", "{}")
+# "unsafe", because the cells are escaped already and hold our own tags.
 _HTML = _Format("unsafehtml", html.escape, "<b>{}</b>", "<small>{}</small>")
 
 
@@ -188,15 +220,13 @@ def order_metrics(metrics: Iterable[str], priority: Sequence[str] = TABLES_1_TO_
     return first + [metric for metric in names if metric not in first]
 
 
-def number_grids(
-    metrics: Iterable[str], metric_grid: Callable[[str, int], Grid], best_grid: Callable[[int], Grid] | None
-) -> list[Grid]:
-    """Return the numbered tables: ``TABLES_1_TO_3``, ``best_grid`` unless None, then the other metrics."""
-    names = order_metrics(metrics)
-    makers: list[Callable[[int], Grid]] = [partial(metric_grid, metric) for metric in names]
-    if best_grid:
-        makers.insert(sum(metric in TABLES_1_TO_3 for metric in names), best_grid)
-    return [make(number) for number, make in enumerate(makers, 1)]
+def order_tables(metric_tables: Mapping[str, Grid], best_table: Grid | None) -> list[Grid]:
+    """Return the tables of ``TABLES_1_TO_3``, ``best_table`` unless None, then those of the other metrics."""
+    names = order_metrics(metric_tables)
+    grids = [metric_tables[metric] for metric in names]
+    if best_table:
+        grids.insert(sum(metric in TABLES_1_TO_3 for metric in names), best_table)
+    return grids
 
 
 UNDEFINED = "n/a"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import zip_longest
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, zip_longest
+from typing import Literal, NamedTuple
 
 from probcal.metrics.number_text import DECIMALS, INFINITY, format_number
 from probcal.papers.bands import SIGMAS, Verdict, difference_in_units
@@ -17,6 +18,7 @@ from probcal.papers.check.comparison import (
     published_number,
     verdict_of,
 )
+from probcal.papers.check.findings import CheckedResults
 from probcal.papers.deviations import misprints
 from probcal.papers.published import PublishedPaper, PublishedTable
 from probcal.reporting.grid import (
@@ -32,9 +34,9 @@ from probcal.reporting.grid import (
     override_notes,
     span_text,
 )
-from probcal.store.cell_result import Results, resolve_metric
+from probcal.store.cell_result import resolve_metric
 from probcal.store.stored_experiment import ResultColumn, Row, StoredExperiment
-from probcal.store.summary import CellCounts, Summary, best_of, summarise
+from probcal.store.summary import Summary, best_of, summarise
 
 
 def has_best_methods(stored: StoredExperiment) -> bool:
@@ -42,18 +44,13 @@ def has_best_methods(stored: StoredExperiment) -> bool:
     return len(stored.columns) > 1 and bool(rankable_metrics(stored.metrics))
 
 
-def best_method_table(
-    number: int,
-    stored: StoredExperiment,
-    results: Results,
-    published: PublishedPaper | None,
-    all_cell_counts: CellCounts,
-) -> Grid:
-    """Return table ``number`` with one row per data set and one column per metric. Ties are joined with ``/``."""
+def best_method_table(experiment: CheckedResults) -> Grid:
+    """Return a table with one row per data set and one column per metric. Ties are joined with ``/``."""
+    stored, published = experiment.stored, experiment.published
     metrics = rankable_metrics(stored.metrics)
     rows = []
     for row in stored.datasets:
-        winners = [winner(stored, results, row, metric) for metric in metrics]
+        winners = [winner(experiment, row, metric) for metric in metrics]
         published_winners = [published_winner(published, row.paper_dataset, metric) for metric in metrics]
         entries = [
             Text(text.main, text.rest + (bracket and f" {bracket}"))
@@ -61,23 +58,21 @@ def best_method_table(
         ]
         rows.append([Text(row.title), *entries])
     entries = [entry for line in rows for entry in line[1:]]
-    return best_grid(number, metrics, rows, best_notes(stored, all_cell_counts, entries), published)
+    return best_grid(metrics, rows, best_notes(experiment, entries), published)
 
 
-def best_grid(
-    number: int, metrics: list[str], rows: list[list[Text]], notes: list[str], published: PublishedPaper | None
-) -> Grid:
+def best_grid(metrics: list[str], rows: list[list[Text]], notes: list[str], published: PublishedPaper | None) -> Grid:
     """Return the table of best methods with these ``rows``."""
     explanation = "by the means in the other tables, ties of three decimals joined with /"
     if published is not None and published.winners:
         explanation += f"; in brackets Table 4 of {published.short}"
     header = ["", *(resolve_metric(metric).short for metric in metrics)]
-    return Grid(number, "Best method", explanation + ".", header, rows, notes)
+    return Grid("Best method", explanation + ".", header, rows, notes)
 
 
-def best_notes(stored: StoredExperiment, all_cell_counts: CellCounts, entries: Iterable[Text]) -> list[str]:
+def best_notes(experiment: CheckedResults, entries: Iterable[Text]) -> list[str]:
     """Return the notes of a table with these ``entries``: the mark for unfinished means, missing cells, overrides."""
-    notes = [*cell_notes(all_cell_counts), *override_notes(stored)]
+    notes = [*cell_notes(experiment.cell_counts), *override_notes(experiment.stored)]
     if any(INCOMPLETE in entry.rest for entry in entries):
         notes.insert(0, f"{INCOMPLETE} some methods lack results, which are not run yet or failed.")
     return notes
@@ -88,9 +83,10 @@ def rankable_metrics(metrics: Iterable[str]) -> list[str]:
     return [metric for metric in order_metrics(metrics, ("rms", "cxe", "auc")) if not resolve_metric(metric).no_end]
 
 
-def winner(stored: StoredExperiment, results: Results, row: Row, metric: str) -> Text:
+def winner(experiment: CheckedResults, row: Row, metric: str) -> Text:
     """Return the labels of the best columns, with the mark of unfinished means after them."""
-    summaries = [summarise(stored, results, row, column, metric) for column in stored.columns]
+    stored = experiment.stored
+    summaries = [summarise(stored, experiment.results, row, column, metric) for column in stored.columns]
     best = best_of({index: summary.mean for index, summary in enumerate(summaries)}, metric)
     is_partial = best and any(summary.n < summary.planned for summary in summaries)
     default = UNDEFINED if any(summary.undefined for summary in summaries) else NOT_RUN
@@ -175,6 +171,7 @@ def agreement_text(
         tolerance = f"{table.tolerance:g}"
     split = "the paper's folds" if table.splits else "one split" if table.seed is None else f"seed {table.seed}"
     band_text = "one more split" if table.runs == 1 else f"the mean of {table.runs} more"
+    # Three counts, because each kind of number has its own rule: tolerance, range of our draws, and band.
     for summary, number, place in pairs:
         verdict = verdict_of(summary, number, table, place)
         n_not_judged += verdict is None and bool(summary.values)
@@ -209,17 +206,22 @@ MOST_LINE_COLUMNS = 5
 
 @dataclass(frozen=True)
 class MetricResults:
-    """Hold one metric of one experiment. ``published`` is None where the experiment follows no paper."""
+    """Hold one metric of one experiment."""
 
-    stored: StoredExperiment
-    results: Results
+    experiment: CheckedResults
     metric: str
-    published: PublishedPaper | None
+
+    @property
+    def stored(self) -> StoredExperiment:
+        return self.experiment.stored
 
     @functools.cached_property
     def _row_summaries(self) -> dict[str, list[Summary]]:
         columns, rows = self.stored.columns, self.stored.datasets
-        return {row.name: [summarise(self.stored, self.results, row, c, self.metric) for c in columns] for row in rows}
+        return {
+            row.name: [summarise(self.stored, self.experiment.results, row, c, self.metric) for c in columns]
+            for row in rows
+        }
 
     def summaries(self, row: Row) -> list[Summary]:
         """Return one summary per column."""
@@ -227,7 +229,7 @@ class MetricResults:
 
     def published_numbers(self, row: Row) -> list[float | None]:
         """Return one published number per column."""
-        return [published_number(self.published, row, column, self.metric) for column in self.stored.columns]
+        return [published_number(self.experiment.published, row, column, self.metric) for column in self.stored.columns]
 
     def published_lines(self, row: Row) -> list[str]:
         """Return the published numbers of a row in brackets, with their sd where the paper gives it."""
@@ -254,33 +256,34 @@ class MetricResults:
 
     def line(self, row: Row, decimals: int) -> list[Text]:
         """Return one cell per column with mean, sd and published number: ``4790.4 ± 12.1 [4814]``."""
-        summaries, numbers = self.summaries(row), self.published_lines(row)
-        cells = zip(mean_texts(self.stored.columns, summaries, self.metric, decimals), summaries, numbers, strict=True)
-        return [
-            Text(mean.main, f"{mean.rest}{_spread_suffix(summary.sd, decimals)}{number and f' {number}'}", mean.bold)
-            for mean, summary, number in cells
-        ]
+        means = mean_texts(self.stored.columns, self.summaries(row), self.metric, decimals)
+        rests = [mean.rest for mean in means]
+        for below in LINES_BELOW:
+            if below.behind_mean is not None:
+                texts = below.texts(self, row, decimals)
+                rests = [rest + (text and below.behind_mean(text)) for rest, text in zip(rests, texts, strict=True)]
+        return [replace(mean, rest=rest) for mean, rest in zip(means, rests, strict=True)]
 
     def stacked_lines(self, row: Row, decimals: int) -> Lines:
         """Return the lines of mean, sd, published number and units between them, without empty ones."""
         summaries = self.summaries(row)
         first = [Text(row.title), *mean_texts(self.stored.columns, summaries, self.metric, decimals)]
-        parts = [
-            (SPREAD, spread_texts(summaries, decimals)),
-            (PAPER, self.published_lines(row)),
-            (UNITS, self.units_line(row)),
-        ]
-        return [first, *(line for label, texts in parts for line in minor_lines(label, texts))]
+        below = [minor_lines(label, texts) for label, texts in self.texts_below(row, decimals)]
+        return [first, *chain.from_iterable(below)]
+
+    def texts_below(self, row: Row, decimals: int = DECIMALS) -> list[tuple[str, list[str]]]:
+        """Return the lines that stand below the means, each with its label and one text per column."""
+        return [(below.label, below.texts(self, row, decimals)) for below in LINES_BELOW]
 
     def pair(self, row: Row, column: ResultColumn) -> tuple[Summary, float, Place] | None:
         """Return our summary, the published number and its place, or None where there is none to compare.
 
         A misprint is not compared. With a seed, the summary has only the repetition of it.
         """
-        number = published_number(self.published, row, column, self.metric)
+        number = published_number(self.experiment.published, row, column, self.metric)
         if self.table is None or number is None or self.is_misprint(row, column):
             return None
-        summary = summarise(self.stored, self.results, row, column, self.metric, self.table.seed)
+        summary = summarise(self.stored, self.experiment.results, row, column, self.metric, self.table.seed)
         return summary, number, place_of(row, column)
 
     def verdict(self, row: Row, column: ResultColumn) -> Verdict | None:
@@ -295,7 +298,8 @@ class MetricResults:
     @property
     def table(self) -> PublishedTable | None:
         """Return the paper's table of this metric."""
-        return self.published.tables.get(self.metric) if self.published else None
+        published = self.experiment.published
+        return published.tables.get(self.metric) if published else None
 
     @property
     def decimals(self) -> int:
@@ -306,9 +310,9 @@ class MetricResults:
         """Return one summary per row and column."""
         return [summary for row in self.stored.datasets for summary in self.summaries(row)]
 
-    def notes(self, all_cell_counts: CellCounts, has_units: bool = True) -> list[str]:
+    def notes(self, has_units: bool = True) -> list[str]:
         """Return the notes: agreement with the paper, units if the table has them, marks, missing cells, overrides."""
-        notes = [*footnotes(self.all_summaries, all_cell_counts), *override_notes(self.stored)]
+        notes = [*footnotes(self.all_summaries, self.experiment.cell_counts), *override_notes(self.stored)]
         if self.table is None:
             return notes
         rows = self.stored.datasets
@@ -321,19 +325,35 @@ class MetricResults:
         return notes
 
 
-def metric_table(
-    number: int,
-    stored: StoredExperiment,
-    results: Results,
-    metric: str,
-    published: PublishedPaper | None,
-    all_cell_counts: CellCounts,
-) -> Grid:
-    """Return table ``number`` of one metric. ``published`` is None where the experiment follows no paper.
+class LineBelow(NamedTuple):
+    """Describe a line below the means of a data set. Tables with few columns have its texts behind the means."""
 
-    ``all_cell_counts`` counts the cells of the whole experiment.
-    """
-    metric_results, columns = MetricResults(stored, results, metric, published), stored.columns
+    label: str
+    kind: Literal["spread", "paper", "minor"]
+    """Class of the line on the page, where readers can hide the first two."""
+    texts: Callable[[MetricResults, Row, int], list[str]]
+    """Return one text per column. The number is that of the decimals of the means."""
+    behind_mean: Callable[[str], str] | None = None
+    """Return the text as it stands behind a mean. None where it stands only below."""
+
+
+LINES_BELOW = (
+    LineBelow(
+        SPREAD,
+        "spread",
+        lambda results, row, decimals: spread_texts(results.summaries(row), decimals),
+        lambda text: text.replace("±", " ± "),
+    ),
+    LineBelow(PAPER, "paper", lambda results, row, _: results.published_lines(row), lambda text: f" {text}"),
+    LineBelow(UNITS, "minor", lambda results, row, _: results.units_line(row)),
+)
+"""All lines, in their order. Tables of one experiment, tables side by side and the page show them alike."""
+
+
+def metric_table(experiment: CheckedResults, metric: str) -> Grid:
+    """Return the table of one metric."""
+    stored, metric_results = experiment.stored, MetricResults(experiment, metric)
+    columns = stored.columns
     single_line = len(columns) <= MOST_LINE_COLUMNS
     rows: Lines = []
     for row in stored.datasets:
@@ -342,12 +362,11 @@ def metric_table(
         else:
             rows += metric_results.stacked_lines(row, metric_results.decimals)
     return Grid(
-        number=number,
         name=resolve_metric(metric).long,
-        explanation=table_explanation([stored], metric, published),
+        explanation=table_explanation([stored], metric, experiment.published),
         header=["", *(column.label for column in columns)],
         rows=rows,
-        notes=metric_results.notes(all_cell_counts, has_units=not single_line),
+        notes=metric_results.notes(has_units=not single_line),
     )
 
 

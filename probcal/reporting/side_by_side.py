@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import functools
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from probcal.errors import ProbcalError
+from probcal.papers.check.findings import CheckedResults
 from probcal.papers.published import PublishedPaper
-from probcal.reporting.grid import Grid, Text, group_by, number_grids
+from probcal.reporting.grid import Grid, Text, group_by, number_tables, order_tables
 from probcal.reporting.metric_table import (
     PAPER,
-    SPREAD,
-    UNITS,
     Lines,
     MetricResults,
     best_grid,
@@ -25,14 +23,12 @@ from probcal.reporting.metric_table import (
     minor_lines,
     published_winner,
     rankable_metrics,
-    spread_texts,
     table_explanation,
     winner,
 )
-from probcal.store.cell_result import Results, resolve_metric
+from probcal.store.cell_result import resolve_metric
 from probcal.store.folder import Store
 from probcal.store.stored_experiment import ResultColumn, Row, StoredExperiment
-from probcal.store.summary import CellCounts, cell_counts
 
 
 class SideBySideError(ProbcalError):
@@ -40,18 +36,12 @@ class SideBySideError(ProbcalError):
 
 
 @dataclass(frozen=True)
-class PaperExperiment:
+class PaperExperiment(CheckedResults):
     """Hold one experiment. ``stored`` has only columns that the paper has, in its order and with its titles."""
 
     name: str
-    stored: StoredExperiment
-    results: Results
     notes: list[str]
     """Notes on columns and data sets that differ from the paper's titles, and on those left out."""
-
-    @functools.cached_property
-    def all_cell_counts(self) -> CellCounts:
-        return cell_counts(self.stored, self.results)
 
     def rows(self, dataset: str) -> dict[str, Row]:
         """Return the rows that stand for this data set of the paper, each under the label of its line."""
@@ -87,6 +77,7 @@ def experiments_of_paper(stores: Sequence[Store]) -> tuple[PublishedPaper, list[
 
 def _experiment_names(stores: Sequence[Store], stored_experiments: Sequence[StoredExperiment]) -> list[str]:
     """Return the names of the experiments, or of the folders where two experiments have one name."""
+    # A line of a table is found by this name, so that two equal ones could not be told apart.
     for names in ([stored.name for stored in stored_experiments], [store.folder.resolve().name for store in stores]):
         if len(set(names)) == len(names):
             return names
@@ -137,7 +128,7 @@ def _paper_experiment(name: str, store: Store, stored: StoredExperiment, publish
     omissions = [column.label for column in stored.columns if (column.learner, column.method) not in pairs]
     notes = [f"here {', '.join(differences)}."] if differences else []
     notes += [f"not shown, since the paper has no such column: {', '.join(omissions)}."] if omissions else []
-    return PaperExperiment(name, paper_experiment, store.results(), notes)
+    return PaperExperiment(store, paper_experiment, store.results(), published, name, notes)
 
 
 Entry = TypeVar("Entry", Text, str)
@@ -147,58 +138,54 @@ def side_by_side_tables(*stores: Store) -> tuple[str, list[Grid]]:
     """Return the heading and the tables. Raises as ``experiments_of_paper`` does."""
     published, experiments = experiments_of_paper(stores)
     table_4_experiments = [experiment for experiment in experiments if has_best_methods(experiment.stored)]
-    grids = number_grids(
-        [metric for experiment in experiments for metric in experiment.stored.metrics],
-        lambda metric, number: _metric_grid(number, experiments, metric, published),
-        (lambda number: _best_method_grid(number, table_4_experiments, published)) if table_4_experiments else None,
+    metrics = dict.fromkeys(metric for experiment in experiments for metric in experiment.stored.metrics)
+    grids = order_tables(
+        {metric: _metric_grid(experiments, metric, published) for metric in metrics},
+        _best_method_grid(table_4_experiments, published) if table_4_experiments else None,
     )
-    return f"{published.short}: {', '.join(experiment.name for experiment in experiments)}", grids
+    return f"{published.short}: {', '.join(experiment.name for experiment in experiments)}", number_tables(grids)
 
 
-def _metric_grid(number: int, all_experiments: list[PaperExperiment], metric: str, published: PublishedPaper) -> Grid:
+def _metric_grid(all_experiments: list[PaperExperiment], metric: str, published: PublishedPaper) -> Grid:
     experiments = [experiment for experiment in all_experiments if metric in experiment.stored.metrics]
     labels = {column.label for experiment in all_experiments for column in experiment.stored.columns}
     titles = [title for title in published.columns if title in labels]
-    metric_results = {
-        experiment.name: MetricResults(experiment.stored, experiment.results, metric, published)
-        for experiment in experiments
-    }
+    metric_results = {experiment.name: MetricResults(experiment, metric) for experiment in experiments}
 
     def experiment_lines(experiment: PaperExperiment, label: str, row: Row) -> Lines:
         columns, results = experiment.stored.columns, metric_results[experiment.name]
-        summaries, own_titles = results.summaries(row), [column.label for column in columns]
-        means = mean_texts(columns, summaries, metric)
-        return [
-            [Text(label, minor=True), *_align_entries(titles, own_titles, means, Text())],
-            *minor_lines(SPREAD, _align_entries(titles, own_titles, spread_texts(summaries), "")),
-            *minor_lines(UNITS, _align_entries(titles, own_titles, results.units_line(row), "")),
-        ]
+        own_titles, means = [column.label for column in columns], mean_texts(columns, results.summaries(row), metric)
+        lines = [[Text(label, minor=True), *_align_entries(titles, own_titles, means, Text())]]
+        for name, texts in results.texts_below(row):
+            # The published numbers stand once below all experiments.
+            if name != PAPER:
+                lines += minor_lines(name, _align_entries(titles, own_titles, texts, ""))
+        return lines
 
     def published_lines(dataset: str) -> Lines:
         numbers = [published.number(dataset, *published.columns[title], metric) for title in titles]
         return minor_lines(PAPER, bracket_numbers(numbers))
 
     return Grid(
-        number=number,
         name=resolve_metric(metric).long,
         explanation=table_explanation([experiment.stored for experiment in experiments], metric, published),
         header=["", *titles],
         rows=_dataset_lines(experiments, published, len(titles), experiment_lines, published_lines),
         notes=_merge_notes(
             {
-                experiment.name: [*metric_results[experiment.name].notes(experiment.all_cell_counts), *experiment.notes]
+                experiment.name: [*metric_results[experiment.name].notes(), *experiment.notes]
                 for experiment in experiments
             }
         ),
     )
 
 
-def _best_method_grid(number: int, experiments: list[PaperExperiment], published: PublishedPaper) -> Grid:
+def _best_method_grid(experiments: list[PaperExperiment], published: PublishedPaper) -> Grid:
     metrics = rankable_metrics(metric for experiment in experiments for metric in experiment.stored.metrics)
 
     def entries_of(experiment: PaperExperiment, row: Row) -> list[Text]:
         own_metrics = rankable_metrics(experiment.stored.metrics)
-        entries = [winner(experiment.stored, experiment.results, row, metric) for metric in own_metrics]
+        entries = [winner(experiment, row, metric) for metric in own_metrics]
         return _align_entries(metrics, own_metrics, entries, Text())
 
     def experiment_lines(experiment: PaperExperiment, label: str, row: Row) -> Lines:
@@ -206,14 +193,14 @@ def _best_method_grid(number: int, experiments: list[PaperExperiment], published
 
     def notes_of(experiment: PaperExperiment) -> list[str]:
         entries = [entry for row in experiment.stored.datasets for entry in entries_of(experiment, row)]
-        return [*best_notes(experiment.stored, experiment.all_cell_counts, entries), *experiment.notes]
+        return [*best_notes(experiment, entries), *experiment.notes]
 
     def published_lines(dataset: str) -> Lines:
         return minor_lines(PAPER, [published_winner(published, dataset, metric) for metric in metrics])
 
     rows = _dataset_lines(experiments, published, len(metrics), experiment_lines, published_lines)
     notes = _merge_notes({experiment.name: notes_of(experiment) for experiment in experiments})
-    return best_grid(number, metrics, rows, notes, published)
+    return best_grid(metrics, rows, notes, published)
 
 
 def _dataset_lines(

@@ -5,22 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import chain, product
+from typing import NamedTuple
 
-from probcal._io import csv_number, csv_text
+from probcal._io import csv_number
 from probcal.metrics.metric import Metric
-from probcal.papers.check.comparison import attach_paper, published_number
-from probcal.papers.published import PublishedPaper
+from probcal.papers.check.comparison import published_number
+from probcal.papers.check.findings import CheckedResults
 from probcal.reporting.calibration_effects import calibration_tables
 from probcal.reporting.grid import (
+    CsvColumns,
     Grid,
     Text,
+    csv_lines,
     footnotes,
     html_page,
     latex,
     markdown,
-    number_grids,
+    number_tables,
     order_metrics,
+    order_tables,
     override_notes,
 )
 from probcal.reporting.metric_table import (
@@ -32,49 +36,74 @@ from probcal.reporting.metric_table import (
     splits_text,
 )
 from probcal.reporting.side_by_side import side_by_side_tables
-from probcal.store.cell_result import Results, resolve_metric
+from probcal.store.cell_result import resolve_metric
 from probcal.store.folder import Store
-from probcal.store.stored_experiment import StoredExperiment
-from probcal.store.summary import cell_counts, stale_ids, summarise
-
-HEADER = [
-    "experiment", "dataset", "learner", "method", "label", "metric",
-    "mean", "sd", "n", "failed", "stale", "published", "difference",
-]  # fmt: skip
+from probcal.store.stored_experiment import ResultColumn, Row, StoredExperiment
+from probcal.store.summary import Summary, stale_ids, summarise
 
 
-def _csv_lines(store: Store) -> Iterator[list[str | int]]:
-    """Yield the lines under ``HEADER``.
+class _CsvLine(NamedTuple):
+    """Hold what a line of the CSV file shows."""
 
-    ``difference`` is our number less the published one, empty unless both are finite. Infinity is ``inf``.
-    """
-    stored, published = attach_paper(StoredExperiment.of(store))
-    results = store.results()
+    experiment: str
+    row: Row
+    column: ResultColumn
+    metric: str
+    summary: Summary
+    n_stale: int
+    published: float | None
+
+    @property
+    def difference(self) -> float | None:
+        """Return our number less the published one, None unless both are finite."""
+        if self.summary.mean is None or self.published is None:
+            return None
+        difference = self.summary.mean - self.published
+        return difference if math.isfinite(difference) else None
+
+
+_CSV_COLUMNS: CsvColumns[_CsvLine] = [
+    ("experiment", lambda line: line.experiment),
+    ("dataset", lambda line: line.row.name),
+    ("learner", lambda line: line.column.learner),
+    ("method", lambda line: line.column.method),
+    ("label", lambda line: line.column.label),
+    ("metric", lambda line: line.metric),
+    ("mean", lambda line: csv_number(line.summary.mean)),
+    ("sd", lambda line: csv_number(line.summary.sd)),
+    ("n", lambda line: line.summary.n),
+    ("failed", lambda line: line.summary.failed),
+    ("stale", lambda line: line.n_stale),
+    ("published", lambda line: csv_number(line.published)),
+    ("difference", lambda line: csv_number(line.difference)),
+]
+
+
+def _csv_lines(store: Store) -> Iterator[_CsvLine]:
+    experiment = CheckedResults.of(store)
+    stored, results = experiment.stored, experiment.results
     for metric, row, column in product(order_metrics(stored.metrics), stored.datasets, stored.columns):
-        summary = summarise(stored, results, row, column, metric)
-        number = published_number(published, row, column, metric)
-        difference = None if summary.mean is None or number is None else summary.mean - number
-        if difference is not None and not math.isfinite(difference):
-            difference = None
-        yield [
-            stored.name, row.name, column.learner, column.method, column.label, metric,
-            csv_number(summary.mean), csv_number(summary.sd), summary.n, summary.failed,
-            len(stale_ids(stored, results, row, column)), csv_number(number), csv_number(difference),
-        ]  # fmt: skip
+        yield _CsvLine(
+            stored.name, row, column, metric,
+            summarise(stored, results, row, column, metric), len(stale_ids(stored, results, row, column)),
+            published_number(experiment.published, row, column, metric),
+        )  # fmt: skip
 
 
 _UP, _DOWN = "↑", "↓"
 
 
-def has_method_rows(stored: StoredExperiment, published: PublishedPaper | None) -> bool:
+def has_method_rows(experiment: CheckedResults) -> bool:
     """Return whether tables of single metrics would each be one wide line, and the paper has no such tables."""
+    stored, published = experiment.stored, experiment.published
     has_own_tables = published is not None and any(table.number is not None for table in published.tables.values())
     return len(stored.datasets) == 1 and len(stored.columns) > MOST_LINE_COLUMNS and not has_own_tables
 
 
-def method_table(number: int, stored: StoredExperiment, results: Results, published: PublishedPaper | None) -> Grid:
-    """Return table ``number`` with a column per metric, its best in bold, and published numbers in brackets."""
-    all_results = [MetricResults(stored, results, metric, published) for metric in order_metrics(stored.metrics)]
+def method_table(experiment: CheckedResults) -> Grid:
+    """Return a table with a column per metric, its best in bold, and published numbers in brackets."""
+    stored, published = experiment.stored, experiment.published
+    all_results = [MetricResults(experiment, metric) for metric in order_metrics(stored.metrics)]
     names = [resolve_metric(one.metric) for one in all_results]
     [row] = stored.datasets
     columns = [one.line(row, name.decimals) for one, name in zip(all_results, names, strict=True)]
@@ -96,14 +125,13 @@ def method_table(number: int, stored: StoredExperiment, results: Results, publis
         for name, long in long_names
     ]
     return Grid(
-        number=number,
         name=row.title,
         explanation="; ".join(parts) + ".",
         header=["", *map(_header, names)],
         rows=[[Text(column.label), *cells] for column, *cells in zip(stored.columns, *columns, strict=True)],
         notes=[
             *_agreement_notes(all_results),
-            *footnotes([summary for one in all_results for summary in one.all_summaries], cell_counts(stored, results)),
+            *footnotes([summary for one in all_results for summary in one.all_summaries], experiment.cell_counts),
             *override_notes(stored),
             *([f"{'; '.join(meanings)}."] if meanings else []),
         ],
@@ -137,7 +165,7 @@ def tables_text(*stores: Store, format: str = "markdown", side_by_side: bool = F
     SideBySideError when experiments cannot stand side by side.
     """
     if format == "csv":
-        return csv_text([HEADER]) + "".join(csv_text(_csv_lines(store)) for store in stores)
+        return csv_lines(_CSV_COLUMNS, chain.from_iterable(map(_csv_lines, stores)))
     if side_by_side:
         experiments = [side_by_side_tables(*stores)]
     else:
@@ -153,19 +181,14 @@ def tables(store: Store) -> list[Grid]:
     Raises as ``tables_text`` does. Where a data set stands alone under many columns, one table of all metrics
     replaces all but the last. The first table says which cells are skipped.
     """
-    stored, published = attach_paper(StoredExperiment.of(store))
-    results = store.results()
-    if has_method_rows(stored, published):
-        return [method_table(1, stored, results, published), *calibration_tables(2, stored, results, published)]
-    all_cell_counts = cell_counts(stored, results)
-    grids = number_grids(
-        stored.metrics,
-        lambda metric, number: metric_table(number, stored, results, metric, published, all_cell_counts),
-        (lambda number: best_method_table(number, stored, results, published, all_cell_counts))
-        if has_best_methods(stored)
-        else None,
+    experiment = CheckedResults.of(store)
+    if has_method_rows(experiment):
+        return number_tables([method_table(experiment), *calibration_tables(experiment)])
+    grids = order_tables(
+        {metric: metric_table(experiment, metric) for metric in experiment.stored.metrics},
+        best_method_table(experiment) if has_best_methods(experiment.stored) else None,
     )
-    skip_notes = set(override_notes(stored, only_skips=True))
+    skip_notes = set(override_notes(experiment.stored, only_skips=True))
     # Once is enough: the same cells are skipped in every table.
     grids[1:] = [replace(grid, notes=[note for note in grid.notes if note not in skip_notes]) for grid in grids[1:]]
-    return grids + calibration_tables(len(grids) + 1, stored, results, published)
+    return number_tables([*grids, *calibration_tables(experiment)])

@@ -29,7 +29,7 @@ from probcal import (
 )
 from probcal.components.classes import import_class
 from probcal.methods.registry import METHODS
-from probcal.papers.kull_silva_filho_flach_2017.logistic_svc import LogisticSVC
+from probcal.papers.kull_silva_filho_flach_2017.learners_of_2016 import LogisticSVC
 from tests.methods.calibrating import blobs
 
 

@@ -11,7 +11,7 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from probcal.methods._shared_fits import SharedScores, fit_or_shared
-from probcal.papers.kull_silva_filho_flach_2017.logistic_svc import LogisticSVC
+from probcal.papers.kull_silva_filho_flach_2017.learners_of_2016 import LogisticSVC
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 Y = np.arange(60) % 2

@@ -6,7 +6,7 @@ import pytest
 
 from probcal.errors import FileProblems
 from probcal.papers import deviations, published
-from probcal.papers.draw_distribution import read_distributions
+from probcal.papers.bands import read_distributions
 from probcal.papers.published import PAPERS, PublishedPaper, folder_of
 from probcal.yaml_file import YamlFile
 

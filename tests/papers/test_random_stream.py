@@ -22,8 +22,8 @@ from probcal.papers.kull_silva_filho_flach_2017.learners_of_2016 import (
     LegacyForestClassifier,
     LegacyGaussianNB,
     LegacyLogisticRegression,
+    LogisticSVC,
 )
-from probcal.papers.kull_silva_filho_flach_2017.logistic_svc import LogisticSVC
 from probcal.papers.kull_silva_filho_flach_2017.random_stream import ORDERS, LegacyStreamClassifier
 from probcal.papers.published import folder_of
 

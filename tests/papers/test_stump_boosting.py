@@ -7,7 +7,7 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from probcal.papers.kull_silva_filho_flach_2017.logistic_svc import LogisticSVC
+from probcal.papers.kull_silva_filho_flach_2017.learners_of_2016 import LogisticSVC
 from probcal.papers.kull_silva_filho_flach_2017.stump_boosting import StumpBoosting
 
 X, Y = load_breast_cancer(return_X_y=True)

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from probcal.papers.check.cell_numbers import mean_loss_ratio
+from probcal.papers.check.comparison import mean_loss_ratio
 from probcal.papers.published import PublishedPaper
 from probcal.reporting.calibration_effects import effects_of
 from probcal.reporting.paper_figures import error_figure, ratio_figure

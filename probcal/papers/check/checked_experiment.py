@@ -21,7 +21,7 @@ from probcal.papers.check.judged_claims import ClaimVerdict, MeasuredNumbers, Pu
 from probcal.papers.check.power import Gate, build_gates
 from probcal.papers.deviations import Deviation, known_deviations, misprint_keys
 from probcal.papers.published import Claim, PublishedPaper
-from probcal.store.summary import CellCounts, cell_counts
+from probcal.store.summary import CellCounts
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def check(experiment: CheckedResults, deviations: Sequence[Deviation] | None = N
                 judge(claim, paper, MeasuredNumbers(experiment)),
             )
             claims.append(JudgedClaim(claim, paper_verdict, verdict, deviation, paper.covers(claim)))
-    counts = cell_counts(stored, experiment.results)
+    counts = experiment.cell_counts
     return Report(
         experiment=experiment,
         deviations=deviations,

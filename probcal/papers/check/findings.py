@@ -18,11 +18,12 @@ from typing import Literal
 
 from probcal.analysis.spread import standard_deviation
 from probcal.papers.bands import ROUNDING, Band, Verdict
-from probcal.papers.check.cell_numbers import LOSS_RATIO, cell_number
 from probcal.papers.check.comparison import (
+    LOSS_RATIO,
     PUBLISHED_SPLITS,
     attach_paper,
     band_of,
+    cell_number,
     distribution_of,
     place_of,
     published_number,
@@ -32,7 +33,7 @@ from probcal.papers.published import PublishedPaper
 from probcal.store.cell_result import CellResult, Results
 from probcal.store.folder import Store
 from probcal.store.stored_experiment import ResultColumn, Row, StoredExperiment
-from probcal.store.summary import done_cells, planned_ids, question_about, summarise
+from probcal.store.summary import CellCounts, cell_counts, done_cells, planned_ids, question_about, summarise
 
 Name = tuple[str, str, str, str]
 """(data set, learner, method, metric), by our names."""
@@ -104,6 +105,11 @@ class CheckedResults:
     def seed_of(self, metric: str) -> int | None:
         """Return the seed of the paper's run of this metric, None where it cannot be repeated."""
         return self.published.tables[metric].seed if self.published else None
+
+    @functools.cached_property
+    def cell_counts(self) -> CellCounts:
+        """Return how many planned cells failed, are stale or were not run."""
+        return cell_counts(self.stored, self.results)
 
     @functools.cached_property
     def paper_metrics(self) -> list[str]:

@@ -12,10 +12,10 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from probcal.analysis.rank_tests import critical_difference, p_of_friedman, rank_table
+from probcal.analysis.rankings import critical_difference, p_of_friedman, rank_table
 from probcal.metrics.registry import metric_named
 from probcal.papers.bands import ROUNDING
-from probcal.papers.check.cell_numbers import LOG10_MARTINGALE, STEEPEST_GROWTH, largest_gap
+from probcal.papers.check.comparison import LOG10_MARTINGALE, STEEPEST_GROWTH, largest_gap
 from probcal.papers.check.findings import CheckedResults, Splits
 from probcal.papers.published import Claim, PublishedPaper
 from probcal.store.summary import best_of

@@ -20,7 +20,7 @@ from probcal._validation import FLAG, Constraint
 from probcal.methods._base import ProbabilityMethod, two_columns
 from probcal.methods._multiclass import ZERO_ONE
 from probcal.methods._shared_fits import Repetition, fit_key, present_fold
-from probcal.papers.kull_silva_filho_flach_2017.isotonic_of_2016 import legacy_isotonic
+from probcal.papers.kull_silva_filho_flach_2017.learners_of_2016 import legacy_isotonic
 
 _INNER = 3
 _LEAST = 1e-16

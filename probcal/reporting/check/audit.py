@@ -8,9 +8,10 @@ from __future__ import annotations
 import itertools
 import statistics
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 
-from probcal._io import Field, csv_text
+from probcal._io import csv_number
 from probcal.errors import ProbcalError
 from probcal.metrics.number_text import format_number
 from probcal.metrics.registry import metric_named
@@ -20,9 +21,20 @@ from probcal.papers.check.findings import LARGEST_DISTANCE, CheckedResults, mean
 from probcal.papers.deviations import misprints
 from probcal.papers.published import PublishedPaper
 from probcal.reporting.check.check_text import spread_text
-from probcal.reporting.grid import Grid, Text, group_by, markdown, override_notes
+from probcal.reporting.grid import (
+    Columns,
+    CsvColumns,
+    Grid,
+    Text,
+    csv_lines,
+    group_by,
+    markdown,
+    number_tables,
+    override_notes,
+    table_of,
+)
 from probcal.store.folder import Store
-from probcal.store.summary import Summary, cell_counts, summarise
+from probcal.store.summary import Summary, summarise
 
 
 class AuditError(ProbcalError):
@@ -161,6 +173,7 @@ def _number_pairs(experiment: CheckedResults, prefix: str) -> Iterator[NumberPai
     for title, names, column in matches:
         for row, metric in itertools.product(stored.datasets, experiment.paper_metrics):
             published, table = published_number(paper, row, column, metric), paper.tables[metric]
+            # No variant can have a misprint, so its distance would only hide the differences between variants.
             if (row.paper_dataset, *names, metric) in misprint_keys:
                 continue
             summary = summarise(stored, experiment.results, row, column, metric, table.seed)
@@ -283,11 +296,6 @@ uses a wider band where splits are few. Only numbers that all variants have are 
 _OVERRIDE_MARK = "*"
 _OVERRIDE_NOTE = f"{_OVERRIDE_MARK} with cells changed by an override, see the notes at the end."
 
-_HEADER = [
-    "paper", "column", "variant", "dataset", "reading", "metric",
-    "published", "mean", "sd", "n", "infinite", "in_band", "distance", "counted",
-]  # fmt: skip
-
 
 def audit_text(*stores: Store, format: str = "markdown", cells: bool = False) -> str:
     """Return the audit of all ``stores`` together. ``cells`` adds the single numbers. Raises as ``audit`` does."""
@@ -301,10 +309,9 @@ def audit_text(*stores: Store, format: str = "markdown", cells: bool = False) ->
             grids.append(_total_grid(dataset, columns, total))
     if cells:
         grids += [_number_grid(ranking) for ranking in _distinct_rankings(result)]
-    numbered_grids = [replace(grid, number=number) for number, grid in enumerate(grids, 1)]
     title = "Audit of " + ", ".join(str(store.folder) for store in stores)
     notes = "".join(f"- {note}\n" for note in _notes(result))
-    return _RULE + "\n" + markdown(title, numbered_grids) + (f"\n{notes}" if notes else "")
+    return _RULE + "\n" + markdown(title, number_tables(grids)) + (f"\n{notes}" if notes else "")
 
 
 def _variant_grid(ranking: Ranking) -> Grid:
@@ -348,18 +355,19 @@ def _override_notes(numbers: list[NumberPair]) -> list[str]:
 
 def _ranking_grid(name: str, explanation: str, word: str, settings: list[RankedSetting], notes: list[str]) -> Grid:
     metrics = list(settings[0].metric_counts) if settings else []
-    rows = [
-        [
-            Text(f"{setting.place}{'=' if setting.is_tied else ''}"),
-            Text(setting.name, bold=setting.place == 1),
-            Text(f"{setting.in_band}/{setting.compared}"),
-            Text(f"{setting.median:.2f}"),
-            *(Text(f"{hits}/{total}") for hits, total in setting.metric_counts.values()),
-        ]
-        for setting in settings
+    columns: Columns[RankedSetting] = [
+        ("", lambda setting: f"{setting.place}{'=' if setting.is_tied else ''}"),
+        (word, lambda setting: Text(setting.name, bold=setting.place == 1)),
+        ("in band", lambda setting: f"{setting.in_band}/{setting.compared}"),
+        ("median distance", lambda setting: f"{setting.median:.2f}"),
+        *((metric_named(one).short, partial(_metric_count_text, one)) for one in metrics),
     ]
-    header = ["", word, "in band", "median distance", *(metric_named(metric).short for metric in metrics)]
-    return Grid(0, name, explanation, header, rows, notes)
+    return table_of(name, explanation, columns, settings, notes)
+
+
+def _metric_count_text(metric: str, setting: RankedSetting) -> str:
+    hits, total = setting.metric_counts[metric]
+    return f"{hits}/{total}"
 
 
 def _distinct_rankings(audit: Audit) -> list[Ranking]:
@@ -389,7 +397,7 @@ def _number_grid(ranking: Ranking) -> Grid:
             ]
         )
     explanation = "mean ± sd; ✓ in band, ✗ out of band; the nearest in bold."
-    return Grid(0, ranking.title, explanation, ["", "", "paper", *variants], rows, _override_notes(ranking.numbers))
+    return Grid(ranking.title, explanation, ["", "", "paper", *variants], rows, _override_notes(ranking.numbers))
 
 
 def _number_text(pair: NumberPair, is_nearest: bool) -> Text:
@@ -403,24 +411,29 @@ def _number_text(pair: NumberPair, is_nearest: bool) -> Text:
 def _notes(audit: Audit) -> list[str]:
     notes = [f"one variant only, not ranked: {', '.join(audit.single_columns)}"] if audit.single_columns else []
     for experiment in audit.experiments:
-        n_stale = cell_counts(experiment.stored, experiment.results).stale.total()
+        n_stale = experiment.cell_counts.stale.total()
         notes += [f"{experiment.store.folder}: {n_stale} cells are stale; probcal run renews them"] if n_stale else []
         notes += override_notes(experiment.stored)
     return notes
 
 
 def _csv_of(audit: Audit) -> str:
-    rows: list[list[Field]] = [[*_HEADER]]
-    for ranking in _distinct_rankings(audit):
-        ids = {id(pair) for pair in ranking.common_numbers}
-        for pair in ranking.numbers:
-            mean, sd = mean_of_finite(pair.summary.values), sd_of_finite(pair.summary.values)
-            rows.append(
-                [
-                    pair.paper.short, pair.column, pair.variant, pair.dataset, pair.reading, pair.metric,
-                    f"{pair.published:.6g}", f"{mean:.6g}", "" if sd is None else f"{sd:.6g}",
-                    pair.summary.n, pair.summary.infinite,
-                    int(pair.verdict.in_band), f"{pair.verdict.distance:.6g}", int(id(pair) in ids),
-                ]
-            )  # fmt: skip
-    return csv_text(rows)
+    rankings = _distinct_rankings(audit)
+    counted = {id(pair) for ranking in rankings for pair in ranking.common_numbers}
+    columns: CsvColumns[NumberPair] = [
+        ("paper", lambda pair: pair.paper.short),
+        ("column", lambda pair: pair.column),
+        ("variant", lambda pair: pair.variant),
+        ("dataset", lambda pair: pair.dataset),
+        ("reading", lambda pair: pair.reading),
+        ("metric", lambda pair: pair.metric),
+        ("published", lambda pair: csv_number(pair.published)),
+        ("mean", lambda pair: csv_number(mean_of_finite(pair.summary.values))),
+        ("sd", lambda pair: csv_number(sd_of_finite(pair.summary.values))),
+        ("n", lambda pair: pair.summary.n),
+        ("infinite", lambda pair: pair.summary.infinite),
+        ("in_band", lambda pair: int(pair.verdict.in_band)),
+        ("distance", lambda pair: csv_number(pair.verdict.distance)),
+        ("counted", lambda pair: int(id(pair) in counted)),
+    ]
+    return csv_lines(columns, [pair for ranking in rankings for pair in ranking.numbers])

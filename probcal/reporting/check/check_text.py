@@ -1,4 +1,7 @@
-"""Text and JSON of a check. The text names what is out of band and counts the rest. The JSON holds everything."""
+"""Text and JSON of a check, of the agreement with a paper, and of the power of the check.
+
+The text names what is out of band and counts the rest. The JSON holds everything.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,9 @@ from typing import Any
 from tabulate import tabulate
 
 from probcal.metrics.number_text import DECIMALS, INFINITY, format_number
+from probcal.metrics.registry import metric_named
 from probcal.papers.check.accepted import AcceptedDrift
+from probcal.papers.check.agreement import SHUFFLES, Agreement, AgreementFigures
 from probcal.papers.check.checked_experiment import Findings, Report
 from probcal.papers.check.findings import LARGEST_DISTANCE, Finding, sd_of_finite
 from probcal.papers.check.judged_claims import (
@@ -23,7 +28,6 @@ from probcal.papers.check.judged_claims import (
     published_tallies,
 )
 from probcal.papers.published import Claim
-from probcal.reporting.check.power_text import agreement_lines, power_json
 from probcal.reporting.grid import cell_notes, group_by
 from probcal.store.cell_result import CellResult
 
@@ -48,6 +52,7 @@ def report_text(report: Report) -> str:
         _cell_lines(report),
         _incomplete_lines(report),
         [report.no_comparison_reason] if report.no_comparison_reason else [],
+        # Last, where a terminal still shows it after a long list.
         [summary_text(report)],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
@@ -63,7 +68,7 @@ def _finding_blocks(name: str, findings: Findings) -> Iterable[list[str]]:
 def _finding_table(findings: list[Finding]) -> list[str]:
     rows = [
         [
-            f"  {finding.dataset}",
+            finding.dataset,
             finding.label,
             finding.metric,
             number_text(finding, finding.published),
@@ -72,7 +77,7 @@ def _finding_table(findings: list[Finding]) -> list[str]:
         ]
         for finding in findings
     ]
-    return _table_lines(rows, ["  data set", "column", "metric", "published", "ours", "distance"])
+    return table_lines(rows, ["  data set", "column", "metric", "published", "ours", "distance"])
 
 
 def _no_verdict_lines(report: Report) -> list[str]:
@@ -88,8 +93,12 @@ def _no_verdict_lines(report: Report) -> list[str]:
     return ["cannot be judged:", *lines] if lines else []
 
 
-def _table_lines(rows: list[list[str]], header: list[str]) -> list[str]:
-    lines = tabulate(rows, header, tablefmt="plain", disable_numparse=True, preserve_whitespace=True)
+def table_lines(rows: list[list[str]], header: list[str], align: str = "left") -> list[str]:
+    """Return the lines of an indented table. The first column is at the left, all others are where ``align`` says."""
+    lines = tabulate(
+        [[f"  {row[0]}", *row[1:]] for row in rows], header, "plain", disable_numparse=True, preserve_whitespace=True,
+        colalign=("left", *[align] * (len(header) - 1)),
+    )  # fmt: skip
     return [line.rstrip() for line in lines.splitlines()]
 
 
@@ -173,11 +182,11 @@ def _drift_lines(drift: AcceptedDrift | None) -> list[str]:
     if drift is None or not drift.out:
         return []
     rows = [
-        [f"  {mean.dataset}", mean.column, mean.metric, _accepted_mean_text(mean.accepted, mean.infinite[0], mean.n),
+        [mean.dataset, mean.column, mean.metric, _accepted_mean_text(mean.accepted, mean.infinite[0], mean.n),
          _accepted_mean_text(mean.now, mean.infinite[1], mean.n), str(mean.n)]
         for mean in drift.out
     ]  # fmt: skip
-    return ["DRIFT:", *_table_lines(rows, ["  data set", "column", "metric", "accepted", "now", "splits"])]
+    return ["DRIFT:", *table_lines(rows, ["  data set", "column", "metric", "accepted", "now", "splits"])]
 
 
 def _missing_lines(drift: AcceptedDrift | None) -> list[str]:
@@ -190,9 +199,10 @@ def _missing_lines(drift: AcceptedDrift | None) -> list[str]:
     return [f"DRIFT, {len(means)} accepted numbers are missing now:", *_first_lines(lines)] if means else []
 
 
-def _first_lines(lines: list[str]) -> list[str]:
-    n_more = len(lines) - _MOST_EXAMPLES
-    return lines[:_MOST_EXAMPLES] + ([f"  and {n_more} more: -f json"] if n_more > 0 else [])
+def _first_lines(lines: list[str], most: int = _MOST_EXAMPLES, command: str = "-f json") -> list[str]:
+    """Return at most ``most`` lines, and one that says how many more the ``command`` shows."""
+    n_more = len(lines) - most
+    return lines[:most] + ([f"  and {n_more} more: {command}"] if n_more > 0 else [])
 
 
 def _accepted_mean_text(number: float, infinite: int, n: int) -> str:
@@ -200,12 +210,9 @@ def _accepted_mean_text(number: float, infinite: int, n: int) -> str:
 
 
 def _cell_lines(report: Report) -> list[str]:
-    lines = cell_notes(report.cell_counts)
-    failures = report.cell_counts.failed
-    lines += [f"  {cell.id}: {_failure_text(cell)}" for cell in failures[:_MOST_FAILED]]
-    if (n_more := len(failures) - _MOST_FAILED) > 0:
-        lines.append(f"  and {n_more} more: probcal status {report.experiment.store.folder} --cells")
-    return lines
+    failures = [f"  {cell.id}: {_failure_text(cell)}" for cell in report.cell_counts.failed]
+    command = f"probcal status {report.experiment.store.folder} --cells"
+    return cell_notes(report.cell_counts) + _first_lines(failures, _MOST_FAILED, command)
 
 
 def _incomplete_lines(report: Report) -> list[str]:
@@ -335,3 +342,94 @@ def _json_values(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_json_values(item) for item in value]
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+MISSING_MARK = "-"
+"""Mark of a figure that nothing can be counted for."""
+
+
+def agreement_lines(agreement: Agreement) -> list[str]:
+    """Return the figures of agreement, with those of shuffled columns and of the plain column beside them."""
+    note = f" ({agreement.misprints} misprints left out)" if agreement.misprints else ""
+    heading = f"agreement with {agreement.numbers} published numbers{note}"
+    table = table_lines(
+        agreement_rows(agreement), [f"{heading}:", "ours", "shuffled", *_plain_header(agreement.plain)], "right"
+    )
+    return [*table, *(f"  {line}" for line in order_lines(agreement))]
+
+
+def order_lines(agreement: Agreement) -> list[str]:
+    """Return what the share of pairs in the same order must exceed, and what it can hardly exceed."""
+    lines = []
+    if (null := agreement.other_datasets.pairs_kept) is not None:
+        lines.append(f"pairs in the order that our columns have on the other data sets: {percent_text(null)}")
+    if (ceiling := agreement.one_split.pairs_kept) is not None:
+        lines.append(f"pairs of one of our splits in the order of our other splits: {percent_text(ceiling)}")
+    return lines
+
+
+def agreement_rows(agreement: Agreement) -> list[list[str]]:
+    """Return one row per figure: its name, and its values for ours, shuffled columns and the plain column."""
+    figures = [figure for figure in (agreement.ours, agreement.shuffled, agreement.wrong) if figure is not None]
+    columns = [_figure_texts(figure) for figure in figures]
+    return [[name, *(column[name] for column in columns)] for name in columns[0]]
+
+
+def _figure_texts(figures: AgreementFigures) -> dict[str, str]:
+    medians = {
+        f"median absolute difference, {metric_named(metric).short}": _number_text(median)
+        for metric, median in figures.median_difference.items()
+    }
+    return {
+        "digits identical": percent_text(figures.identical),
+        "within one unit of the last digit": percent_text(figures.within_one_unit),
+        **medians,
+        "order of the columns, Kendall's tau": _number_text(figures.tau, 2),
+        "pairs of columns in the same order": percent_text(figures.pairs_kept),
+        "in band": percent_text(figures.in_band),
+    }
+
+
+def power_text(report: Report) -> str:
+    """Return what the check would let pass, as two tables."""
+    stored = report.experiment.stored
+    lines = [f"{stored.title} ({report.experiment.store.folder})", ""]
+    if report.agreement is None:
+        return "\n".join([*lines, "no published number to compare with our results\n"])
+    plain = report.agreement.plain
+    header = ["numbers that pass the check, by rule:", "numbers", "excused", "ours", "shuffled", *_plain_header(plain)]
+    rows = [
+        [gate.name, str(gate.numbers), str(gate.excused), *map(percent_text, (gate.ours, gate.shuffled))]
+        + ([percent_text(gate.wrong)] if plain else [])
+        for gate in report.gates
+    ]
+    lines += [*agreement_lines(report.agreement), "", *table_lines(rows, header, "right"), ""]
+    notes = [f"shuffled: our columns in a random order within each data set, the mean of {SHUFFLES} orders"]
+    notes += [f"{plain} everywhere: our {plain} stands in every column"] if plain else []
+    notes += ["excused: a known deviation lets any number pass; a number that cannot be judged passes too"]
+    return "\n".join([*lines, *(f"  {note}" for note in notes), ""])
+
+
+def _plain_header(plain: str | None) -> list[str]:
+    return [f"{plain} everywhere"] if plain else []
+
+
+def power_json(report: Report) -> dict[str, Any]:
+    """Return the same figures as a mapping, with shares from 0 to 1."""
+    return {
+        "experiment": report.experiment.stored.name,
+        "folder": str(report.experiment.store.folder),
+        "agreement": asdict(report.agreement) if report.agreement else None,
+        "passes": [asdict(gate) for gate in report.gates],
+    }
+
+
+def percent_text(share: float | None) -> str:
+    return MISSING_MARK if share is None else f"{100 * share:.0f} %"
+
+
+def _number_text(number: float | None, decimals: int = 3) -> str:
+    if number is None:
+        return MISSING_MARK
+    # Adding 0.0 turns -0.0 into 0.0, which has no sign.
+    return f"{round(number, decimals) + 0.0:.{decimals}f}".replace("inf", INFINITY)

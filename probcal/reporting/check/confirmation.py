@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import statistics
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from probcal.errors import ProbcalError
 from probcal.metrics.number_text import INFINITY
@@ -18,7 +18,7 @@ from probcal.papers.bands import difference_in_units
 from probcal.papers.check.agreement import measured_number
 from probcal.papers.check.findings import LARGEST_DISTANCE
 from probcal.reporting.check.audit import NumberPair, Ranking, audit
-from probcal.reporting.grid import Grid, Text, group_by, markdown
+from probcal.reporting.grid import Columns, Grid, Text, group_by, markdown, number_tables, table_of
 from probcal.store.folder import Store
 
 
@@ -127,8 +127,7 @@ def confirmation_text(*stores: Store, scored: int) -> str:
         for title, (ranking, numbers) in usable_columns.items()
         for grid in (_units_grid(title, ranking, numbers), _choice_grid(title, choose_variants(numbers, scored)))
     ]
-    numbered_grids = [replace(grid, number=number) for number, grid in enumerate(grids, 1)]
-    return _RULE + "\n" + markdown(f"Chosen on {scored} data sets, confirmed on the others", numbered_grids)
+    return _RULE + "\n" + markdown(f"Chosen on {scored} data sets, confirmed on the others", number_tables(grids))
 
 
 def _count_datasets(numbers: Sequence[NumberPair]) -> int:
@@ -150,27 +149,27 @@ def _units_grid(title: str, ranking: Ranking, numbers: list[NumberPair]) -> Grid
         texts = [Text(" / ".join(dataset_units)) for dataset_units in units]
         rows.append([Text(name), Text(_share_text(scores[name])), Text(f"{scores[name].median:g}"), *texts])
     explanation = f"units of the last printed digit, {' / '.join(metrics)}."
-    return Grid(0, title, explanation, ["variant", "digits", "median", *datasets], rows, [])
+    return Grid(title, explanation, ["variant", "digits", "median", *datasets], rows)
 
 
 def _choice_grid(title: str, choices: list[Choice]) -> Grid:
-    rows = [
-        [
-            Text(", ".join(choice.scored_datasets)),
-            Text(choice.best_variant, "" if choice.n_tied == 1 else f" and {choice.n_tied - 1} tied"),
-            Text(_share_text(choice.score)),
-            Text(", ".join(choice.other_datasets)),
-            Text(_share_text(choice.confirmation_score)),
-            Text(f"{choice.average:.1f}"),
-            Text(f"{choice.place}"),
-        ]
-        for choice in choices
+    columns: Columns[Choice] = [
+        ("scored on", lambda choice: ", ".join(choice.scored_datasets)),
+        ("best", _best_text),
+        ("digits there", lambda choice: _share_text(choice.score)),
+        ("confirmed on", lambda choice: ", ".join(choice.other_datasets)),
+        ("digits there", lambda choice: _share_text(choice.confirmation_score)),
+        ("at random", lambda choice: f"{choice.average:.1f}"),
+        ("place", lambda choice: f"{choice.place}"),
     ]
     mean = statistics.fmean(choice.confirmation_score.identical for choice in choices)
     average = statistics.fmean(choice.average for choice in choices)
-    header = ["scored on", "best", "digits there", "confirmed on", "digits there", "at random", "place"]
     note = f"mean digits on the others: {mean:.1f} for the chosen variant, {average:.1f} for one at random."
-    return Grid(0, title, "the best variant of each choice of data sets, on the others.", header, rows, [note])
+    return table_of(title, "the best variant of each choice of data sets, on the others.", columns, choices, [note])
+
+
+def _best_text(choice: Choice) -> Text:
+    return Text(choice.best_variant, "" if choice.n_tied == 1 else f" and {choice.n_tied - 1} tied")
 
 
 def _share_text(score: Score) -> str:

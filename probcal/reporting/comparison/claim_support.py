@@ -108,6 +108,16 @@ class ClaimSupport:
     def shares(self) -> dict[Verdict, float]:
         return self.draws_verdict.shares
 
+    @property
+    def verdict_of_known(self) -> ResampledVerdict:
+        """Return the verdict as if the data sets with results were all."""
+        return self.partial_verdict or self.draws_verdict
+
+    @property
+    def tested_counts(self) -> list[Count]:
+        """Return the counts of the metrics for which the pair was tested."""
+        return [count for count in self.counts.values() if count.better is not None]
+
 
 def supported_claims(
     bootstrap: Bootstrap, pairs: Iterable[Pair], places: Iterable[FirstPlace], progress: Progress = iter

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from itertools import chain
 from typing import Any
 
-from probcal._io import counted, csv_number, csv_text, join_first
+from probcal._io import counted, csv_number, join_first
 from probcal.metrics.number_text import INFINITY
 from probcal.reporting.check.check_text import json_of
 from probcal.reporting.comparison.claim_support import ClaimSupport, Comparison, ResampledVerdict
 from probcal.reporting.comparison.pairs import Pair, PairedTest, p_text
 from probcal.reporting.comparison.split_results import column_id
-from probcal.reporting.grid import NOT_RUN, Grid, Text, markdown, missing_cells
+from probcal.reporting.grid import (
+    NOT_RUN,
+    Columns,
+    CsvColumns,
+    Grid,
+    Text,
+    csv_lines,
+    markdown,
+    missing_cells,
+    number_tables,
+    table_of,
+)
 from probcal.store.cell_result import resolve_metric
-from probcal.store.summary import cell_counts
 
 _MINUS = "\N{MINUS SIGN}"
 _MOST_COLUMNS = 5
@@ -31,35 +42,31 @@ def comparison_grids(comparison: Comparison) -> list[Grid]:
     """Return the tables that have content, numbered."""
     tables = [*_claim_grids(comparison), *_rank_grids(comparison), *_pair_grids(comparison), *_metric_grids(comparison)]
     tables += _best_grids(comparison)
-    experiment = comparison.experiment
-    tables[0].notes.extend(missing_cells(cell_counts(experiment.stored, experiment.results)))
+    # Below the first table only, because they hold for all of them.
+    tables[0].notes.extend(missing_cells(comparison.experiment.cell_counts))
     tables[0].notes.extend(_missing_notes(comparison))
-    return [replace(grid, number=number) for number, grid in enumerate(tables, 1)]
+    return number_tables(tables)
 
 
 def _claim_grids(comparison: Comparison) -> Iterator[Grid]:
     if not comparison.claims:
         return
-    header = ["", "wins", "95 %", "significant", "Wilcoxon p", "by the means", "verdict", "draws"]
     is_partial = any(support.partial_verdict for support in comparison.claims)
-    if is_partial:
-        header += ["on those run", "draws of those"]
-    rows = [
-        [
-            Text(support.claim.statement()),
-            Text(wins_text(support)),
-            Text(", ".join(f"{count.splits[0]} to {count.splits[1]}" for count in support.counts.values())),
-            Text(", ".join(f"{count.better}:{count.worse}" for count in tested_counts)),
-            Text(", ".join(p_text(count.wilcoxon_holm) for count in tested_counts)),
-            Text(support.means_verdict.verdict),
-            Text(support.verdict, bold=True),
-            Text(draws_text(support.draws_verdict)),
-            *([Text(part_verdict.verdict, bold=True), Text(draws_text(part_verdict))] if is_partial else []),
-        ]
-        for support in comparison.claims
-        for part_verdict in [support.partial_verdict or support.draws_verdict]
-        for tested_counts in [[count for count in support.counts.values() if count.better is not None]]
+    columns: list[tuple[str, Callable[[ClaimSupport], Text | str]]] = [
+        ("", lambda support: support.claim.statement()),
+        ("wins", wins_text),
+        ("95 %", lambda one: ", ".join(f"{count.splits[0]} to {count.splits[1]}" for count in one.counts.values())),
+        ("significant", lambda one: ", ".join(f"{count.better}:{count.worse}" for count in one.tested_counts)),
+        ("Wilcoxon p", lambda one: ", ".join(p_text(count.wilcoxon_holm) for count in one.tested_counts)),
+        ("by the means", lambda support: support.means_verdict.verdict),
+        ("verdict", lambda support: Text(support.verdict, bold=True)),
+        ("draws", lambda support: draws_text(support.draws_verdict)),
     ]
+    if is_partial:
+        columns += [
+            ("on those run", lambda support: Text(support.verdict_of_known.verdict, bold=True)),
+            ("draws of those", lambda support: draws_text(support.verdict_of_known)),
+        ]
     explanation = (
         "wins by our means, one number per metric; their 95 % interval; data sets with a significant difference for "
         "and against; Wilcoxon's test over the data sets. A claim is supported or not supported where 97.5 % of the "
@@ -68,7 +75,7 @@ def _claim_grids(comparison: Comparison) -> Iterator[Grid]:
         + ". Draws: the shares for and against the claim"
         + (". On those run: the same, as if the data sets with results were all of the paper's." if is_partial else ".")
     )
-    yield Grid(0, "What the paper claims", explanation, header, rows, [])
+    yield table_of("What the paper claims", explanation, columns, comparison.claims)
 
 
 def wins_text(support: ClaimSupport) -> str:
@@ -142,25 +149,22 @@ def _rank_grids(comparison: Comparison) -> Iterator[Grid]:
         "rank 1 is the best of a data set, ∞ the last; p of Friedman's test (form of Iman & Davenport; permuted ranks "
         "below ten data sets); Nemenyi's critical difference at 5 %."
     )
-    yield Grid(0, "Mean ranks", explanation, ["", *(resolve_metric(metric).short for metric in rankings)], rows, notes)
+    yield Grid("Mean ranks", explanation, ["", *(resolve_metric(metric).short for metric in rankings)], rows, notes)
 
 
 def _pair_grids(comparison: Comparison) -> Iterator[Grid]:
-    rows = [
-        [
-            Text(resolve_metric(metric).short if place == 0 else ""),
-            Text(_pair_name(pair)),
-            Text(f"{pair.n_ahead} of {len(pair.tests)}"),
-            Text(str(pair.count("better"))),
-            Text(str(pair.count("worse"))),
-            Text(str(pair.count("undecided"))),
-            Text(p_text(pair.p)),
-            Text(p_text(pair.p_holm), bold=pair.p_holm is not None and pair.p_holm <= _SIGNIFICANCE_LEVEL),
-        ]
-        for metric, pairs in comparison.pairs.items()
-        for place, pair in enumerate(_listed_pairs(pairs))
+    listed = [_listed_pairs(pairs) for pairs in comparison.pairs.values()]
+    first_pairs = {id(pairs[0]) for pairs in listed}
+    columns: Columns[Pair] = [
+        ("", lambda pair: resolve_metric(pair.metric).short if id(pair) in first_pairs else ""),
+        ("", _pair_name),
+        ("ahead", lambda pair: f"{pair.n_ahead} of {len(pair.tests)}"),
+        ("better", lambda pair: str(pair.count("better"))),
+        ("worse", lambda pair: str(pair.count("worse"))),
+        ("undecided", lambda pair: str(pair.count("undecided"))),
+        ("Wilcoxon p", lambda pair: p_text(pair.p)),
+        ("p (Holm)", _holm_text),
     ]
-    header = ["", "", "ahead", "better", "worse", "undecided", "Wilcoxon p", "p (Holm)"]
     explanation = (
         "two methods of a learner: number of data sets in which the first has the better mean, and in which it is "
         "significantly better, worse or neither (see the tables of the metrics); Wilcoxon's signed ranks over the data "
@@ -168,7 +172,11 @@ def _pair_grids(comparison: Comparison) -> Iterator[Grid]:
     )
     if any(len(pair.tests) > 1 for pairs in comparison.pairs.values() for pair in pairs):
         notes = list(dict.fromkeys(note for pairs in comparison.pairs.values() for note in _omission_notes(pairs)))
-        yield Grid(0, "Pairs of methods over the data sets", explanation, header, rows, notes)
+        yield table_of("Pairs of methods over the data sets", explanation, columns, chain.from_iterable(listed), notes)
+
+
+def _holm_text(pair: Pair) -> Text:
+    return Text(p_text(pair.p_holm), bold=pair.p_holm is not None and pair.p_holm <= _SIGNIFICANCE_LEVEL)
 
 
 def _listed_pairs(pairs: Sequence[Pair]) -> list[Pair]:
@@ -203,7 +211,7 @@ def _metric_grids(comparison: Comparison) -> Iterator[Grid]:
             + ("; (?) without a test." if any(test.how == "none" for pair in pairs for test in pair.tests) else ".")
         )
         name = f"{resolve_metric(metric).long}, {resolve_metric(metric).good_end}"
-        yield Grid(0, name, explanation, ["", *header], rows, _omission_notes(all_pairs))
+        yield Grid(name, explanation, ["", *header], rows, _omission_notes(all_pairs))
 
 
 def _test_text(test: PairedTest | None) -> Text:
@@ -248,14 +256,26 @@ def _best_grids(comparison: Comparison) -> Iterator[Grid]:
         + ("; (?) one split, not drawn" if any(not place.has_draws for place in comparison.places) else "")
         + ("; in brackets the paper's entry." if any(place.published_winner for place in comparison.places) else ".")
     )
-    yield Grid(0, "Best methods, and how surely", explanation,
-               ["", *(resolve_metric(metric).short for metric in metrics)], rows, [])  # fmt: skip
+    header = ["", *(resolve_metric(metric).short for metric in metrics)]
+    yield Grid("Best methods, and how surely", explanation, header, rows)
 
 
-_HEADER = [
-    "experiment", "metric", "later", "earlier", "dataset", "splits", "difference", "low", "high", "p", "p_holm", "how",
-    "verdict",
-]  # fmt: skip
+_CSV_COLUMNS: CsvColumns[tuple[str, Pair, PairedTest]] = [
+    ("experiment", lambda line: line[0]),
+    ("metric", lambda line: line[1].metric),
+    ("later", lambda line: column_id(line[1].later)),
+    ("earlier", lambda line: column_id(line[1].earlier)),
+    ("dataset", lambda line: line[2].row.name),
+    ("splits", lambda line: line[2].n_splits),
+    ("difference", lambda line: csv_number(line[2].difference)),
+    ("low", lambda line: csv_number(line[2].low)),
+    ("high", lambda line: csv_number(line[2].high)),
+    ("p", lambda line: csv_number(line[2].p)),
+    ("p_holm", lambda line: csv_number(line[2].p_holm)),
+    ("how", lambda line: line[2].how),
+    ("verdict", lambda line: line[2].verdict),
+]
+"""Column -> its field for one line, (name of the experiment, pair, test)."""
 
 
 def comparison_parts(comparisons: Sequence[Comparison], format: str) -> Iterator[str]:
@@ -266,20 +286,14 @@ def comparison_parts(comparisons: Sequence[Comparison], format: str) -> Iterator
     if format == "json":
         yield json_of([_json_comparison(comparison) for comparison in comparisons])
     elif format == "csv":
-        yield csv_text([_HEADER])
+        yield csv_lines(_CSV_COLUMNS, [])
         for comparison in comparisons:
-            for metric, pairs in comparison.pairs.items():
+            name = comparison.experiment.stored.name
+            for pairs in comparison.pairs.values():
                 for start in range(0, len(pairs), _PAIRS_OF_A_PART):
-                    yield csv_text(
-                        [
-                            comparison.experiment.stored.name, metric, column_id(pair.later), column_id(pair.earlier),
-                            test.row.name, test.n_splits,
-                            *map(csv_number, (test.difference, test.low, test.high, test.p, test.p_holm)),
-                            test.how, test.verdict,
-                        ]
-                        for pair in pairs[start : start + _PAIRS_OF_A_PART]
-                        for test in pair.tests
-                    )  # fmt: skip
+                    part = pairs[start : start + _PAIRS_OF_A_PART]
+                    lines = ((name, pair, test) for pair in part for test in pair.tests)
+                    yield csv_lines(_CSV_COLUMNS, lines, has_header=False)
     else:
         yield "\n".join(
             markdown(comparison.experiment.stored.title, comparison_grids(comparison)) for comparison in comparisons

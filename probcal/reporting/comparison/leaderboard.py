@@ -14,8 +14,15 @@ from statistics import median
 import numpy as np
 import numpy.typing as npt
 
-from probcal.analysis.paired_wins import elo, mean_of_known, pairwise_wins, weighted_mean
-from probcal.analysis.rank_tests import critical_difference, p_of_friedman, rank_table
+from probcal.analysis.rankings import (
+    critical_difference,
+    elo,
+    mean_of_known,
+    p_of_friedman,
+    pairwise_wins,
+    rank_table,
+    weighted_mean,
+)
 from probcal.reporting.comparison.split_results import SplitNumbers, first_reading_rows
 from probcal.store.cell_result import CellResult, Results, resolve_metric
 from probcal.store.stored_experiment import Row, StoredExperiment

@@ -4,24 +4,36 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import chain
+from operator import attrgetter
 from typing import Any
 
-from probcal._io import Field, counted, csv_number, csv_text
+from probcal._io import counted, csv_number
 from probcal.errors import ProbcalError, unknown_name
 from probcal.reporting.check.check_text import json_of
 from probcal.reporting.comparison.leaderboard import (
     KINDS,
     Estimate,
     Leaderboard,
+    LeaderboardEntry,
     baseline_method,
     default_metrics,
     leaderboards,
     measure_scores,
 )
 from probcal.reporting.comparison.pairs import p_text
-from probcal.reporting.grid import NOT_RUN, Grid, Text, markdown, missing_cells
+from probcal.reporting.grid import (
+    NOT_RUN,
+    Columns,
+    CsvColumns,
+    Grid,
+    Text,
+    csv_lines,
+    markdown,
+    missing_cells,
+    table_of,
+)
 from probcal.store.cell_result import Results, resolve_metric
 from probcal.store.folder import Store
 from probcal.store.stored_experiment import Selection, StoredExperiment
@@ -111,22 +123,6 @@ def leaderboard_grids(experiment: ExperimentBoards) -> list[Grid]:
 
 def board_grid(board: Leaderboard) -> Grid:
     """Return the table of one leaderboard, without a number."""
-    header = ["method", "Elo", "95 %", "mean rank", "better", "win rate", "seconds"]
-    rows = [
-        [
-            Text(entry.method),
-            Text(_text(entry.elo.value)),
-            Text(_interval_text(entry.elo)),
-            Text(f"{entry.rank.value:.2f}", f" ({_interval_text(entry.rank, '.1f')})", bold=entry.like_best),
-            Text(
-                _percent_text(entry.better.value),
-                "" if math.isnan(entry.better.low) else f" ({_interval_text(entry.better, factor=100)})",
-            ),
-            Text(_percent_text(entry.win_rate.value)),
-            Text(_text(entry.seconds, ".3g"), bold=entry.efficient),
-        ]
-        for entry in board.standings
-    ]
     notes = [
         f"{counted(board.n_tables, 'table')}, {counted(board.n_pairs, 'pair')} of table and learner. A table "
         "counts once, whatever its number of learners."
@@ -140,7 +136,8 @@ def board_grid(board: Leaderboard) -> Grid:
             " different."
         )
     name = f"{resolve_metric(board.metric).long}, {resolve_metric(board.metric).good_end}"
-    return Grid(0, f"{name}: {board.group}" if board.group else name, _EXPLANATION, header, rows, notes)
+    title = f"{name}: {board.group}" if board.group else name
+    return table_of(title, _EXPLANATION, _COLUMNS, board.standings, notes)
 
 
 def _group_grid(boards: Sequence[Leaderboard]) -> Grid:
@@ -168,7 +165,7 @@ def _group_grid(boards: Sequence[Leaderboard]) -> Grid:
     notes = (
         [f"Fewer than {_FEWEST_TABLES} tables, which show little: {', '.join(small_groups)}."] if small_groups else []
     )
-    return Grid(0, name, _SHORT_EXPLANATION, ["method", *(board.group for board in boards)], rows, notes)
+    return Grid(name, _SHORT_EXPLANATION, ["method", *(board.group for board in boards)], rows, notes)
 
 
 def _text(number: float, form: str = ".0f") -> str:
@@ -183,6 +180,25 @@ def _interval_text(estimate: Estimate, form: str = ".0f", factor: int = 1) -> st
 def _percent_text(number: float) -> str:
     return NOT_RUN if math.isnan(number) else f"{100 * number:.0f} %"
 
+
+def _rank_text(entry: LeaderboardEntry) -> Text:
+    return Text(f"{entry.rank.value:.2f}", f" ({_interval_text(entry.rank, '.1f')})", bold=entry.like_best)
+
+
+def _better_text(entry: LeaderboardEntry) -> Text:
+    interval = "" if math.isnan(entry.better.low) else f" ({_interval_text(entry.better, factor=100)})"
+    return Text(_percent_text(entry.better.value), interval)
+
+
+_COLUMNS: Columns[LeaderboardEntry] = [
+    ("method", lambda entry: entry.method),
+    ("Elo", lambda entry: _text(entry.elo.value)),
+    ("95 %", lambda entry: _interval_text(entry.elo)),
+    ("mean rank", _rank_text),
+    ("better", _better_text),
+    ("win rate", lambda entry: _percent_text(entry.win_rate.value)),
+    ("seconds", lambda entry: Text(_text(entry.seconds, ".3g"), bold=entry.efficient)),
+]
 
 ALL_TABLES = "all tables and learners"
 _FEWEST_METHODS = 3
@@ -219,7 +235,34 @@ def page_boards(stored: StoredExperiment, results: Results, first: int) -> list[
     return boards
 
 
-_ESTIMATES = ("elo", "rank", "better", "win_rate")
+_CsvLine = tuple[str, Leaderboard, LeaderboardEntry]
+
+
+def _estimate_columns(name: str) -> CsvColumns[_CsvLine]:
+    """Return the columns of one estimate: its value and the bounds of its interval."""
+    get = attrgetter(name)
+    return [
+        (name, lambda line: csv_number(get(line[2]).value)),
+        (f"{name}_low", lambda line: csv_number(get(line[2]).low)),
+        (f"{name}_high", lambda line: csv_number(get(line[2]).high)),
+    ]
+
+
+_CSV_COLUMNS: CsvColumns[_CsvLine] = [
+    ("experiment", lambda line: line[0]),
+    ("metric", lambda line: line[1].metric),
+    ("by", lambda line: line[1].kind),
+    ("group", lambda line: line[1].group),
+    ("method", lambda line: line[2].method),
+    *_estimate_columns("elo"),
+    *_estimate_columns("rank"),
+    *_estimate_columns("better"),
+    *_estimate_columns("win_rate"),
+    ("seconds", lambda line: csv_number(line[2].seconds)),
+    ("efficient", lambda line: int(line[2].efficient)),
+    ("like_best", lambda line: int(line[2].like_best)),
+    ("n_tables", lambda line: line[2].n_tables),
+]
 
 
 def leaderboard_text(experiments: Sequence[ExperimentBoards], format: str) -> str:
@@ -234,16 +277,8 @@ def leaderboard_text(experiments: Sequence[ExperimentBoards], format: str) -> st
                 for name, boards in all_boards
             ]
         )
-    columns = [f"{name}{end}" for name in _ESTIMATES for end in ("", "_low", "_high")]
-    columns += ["seconds", "efficient", "like_best", "n_tables"]
-    rows: list[list[Field]] = [["experiment", "metric", "by", "group", "method", *columns]]
-    for name, boards in all_boards:
-        for board in boards:
-            for entry in board.standings:
-                numbers = [csv_number(number) for name in _ESTIMATES for number in astuple(getattr(entry, name))]
-                flags = (csv_number(entry.seconds), int(entry.efficient), int(entry.like_best), entry.n_tables)
-                rows.append([name, board.metric, board.kind, board.group, entry.method, *numbers, *flags])
-    return csv_text(rows)
+    lines = ((name, board, entry) for name, boards in all_boards for board in boards for entry in board.standings)
+    return csv_lines(_CSV_COLUMNS, lines)
 
 
 def _without_nan(value: Any) -> Any:

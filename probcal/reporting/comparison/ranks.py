@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from probcal.analysis.rank_tests import critical_difference, friedman, p_of_friedman, rank_table
+from probcal.analysis.rankings import critical_difference, friedman, p_of_friedman, rank_table
 from probcal.reporting.comparison.split_results import SplitNumbers, first_reading_rows
 from probcal.store.cell_result import Results, resolve_metric
 from probcal.store.stored_experiment import StoredExperiment

@@ -18,10 +18,10 @@ from markupsafe import Markup
 from probcal.errors import StoreError, installation, is_installed
 from probcal.metrics.metric import Metric
 from probcal.metrics.number_text import INFINITY
-from probcal.papers.published import PublishedPaper
+from probcal.papers.check.findings import CheckedResults
 from probcal.reporting.comparison.ranks import Ranks, rank_methods
 from probcal.reporting.grid import NOT_RUN, UNDEFINED, Grid, Text, order_metrics
-from probcal.reporting.metric_table import PAPER, SPREAD, MetricResults
+from probcal.reporting.metric_table import LINES_BELOW, MetricResults
 from probcal.reporting.prediction_summaries import pictures_of
 from probcal.store.cell_result import Results, resolve_metric
 from probcal.store.folder import Store
@@ -61,17 +61,18 @@ class Charts:
         return agreements
 
 
-def charts_of(stored: StoredExperiment, results: Results, published: PublishedPaper | None) -> Charts:
-    """Return the chart data. ``stored`` must have the titles that the rows are shown under.
+def charts_of(experiment: CheckedResults) -> Charts:
+    """Return the chart data.
 
     An entry of ``numbers`` holds the places of metric, data set and column, then mean, sd, n, number of infinite
     splits, published number, and whether it agrees. The last is None where the number was not compared.
     """
+    stored, published = experiment.stored, experiment.published
     metrics = order_metrics(stored.metrics)
     names = [resolve_metric(metric) for metric in metrics]
     numbers: list[list[Any]] = []
     for m, metric in enumerate(metrics):
-        metric_results = MetricResults(stored, results, metric, published)
+        metric_results = MetricResults(experiment, metric)
         for d, row in enumerate(stored.datasets):
             cells = zip(
                 stored.columns, metric_results.summaries(row), metric_results.published_numbers(row), strict=True
@@ -144,7 +145,8 @@ def reliability_chart(store: Store, stored: StoredExperiment, results: Results) 
 
 _NUMBER_PATTERN = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
 _MISSING_TEXTS = (NOT_RUN, UNDEFINED, "failed", "")
-_LINE_KINDS = {SPREAD: "spread", PAPER: "paper"}
+_LINE_KINDS = {below.label: below.kind for below in LINES_BELOW}
+_HIDEABLE_KINDS = ("spread", "paper")
 
 TableLine = tuple[str, list[Text]]
 """``main``, or for a line below it ``spread``, ``paper``, ``minor`` or ``more`` (without a name), and its cells."""
@@ -163,7 +165,7 @@ def line_groups(grid: Grid) -> list[list[TableLine]]:
 
 def has_minor_lines(grid: Grid) -> bool:
     """Return whether there are lines with the spread or the published number."""
-    return any(kind in _LINE_KINDS.values() for group in line_groups(grid) for kind, _ in group)
+    return any(kind in _HIDEABLE_KINDS for group in line_groups(grid) for kind, _ in group)
 
 
 def sort_value(main: str) -> str:

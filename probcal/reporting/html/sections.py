@@ -6,20 +6,18 @@ import functools
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from probcal.errors import ProbcalError, StoreError
 from probcal.papers.check.checked_experiment import check
-from probcal.papers.check.comparison import attach_paper
 from probcal.papers.check.findings import CheckedResults, Finding
-from probcal.reporting.check.check_text import distance_text, mean_text, number_text, summary_text
-from probcal.reporting.check.power_text import percent_text
+from probcal.reporting.check.check_text import distance_text, mean_text, number_text, percent_text, summary_text
 from probcal.reporting.comparison.claim_support import ComparisonError, compare
 from probcal.reporting.comparison.comparison_tables import comparison_grids
 from probcal.reporting.comparison.leaderboard_tables import Board, page_boards
-from probcal.reporting.grid import Grid, group_by, order_metrics, span_text
+from probcal.reporting.grid import Grid, group_by, number_tables, order_metrics, span_text
 from probcal.reporting.html.charts import (
     Charts,
     Picture,
@@ -36,7 +34,7 @@ from probcal.reporting.tables import has_method_rows, tables
 from probcal.store.cell_result import Results, resolve_metric
 from probcal.store.folder import CellResult, Store
 from probcal.store.stored_experiment import StoredExperiment
-from probcal.store.summary import CellCounts, cell_counts, planned_ids, stale_ids
+from probcal.store.summary import CellCounts, planned_ids, stale_ids
 
 _MOST_COMPARED = 60
 """Number of columns up to which a page compares all pairs. Their tables grow with the square of it."""
@@ -81,12 +79,14 @@ class ExperimentSections:
     def __init__(self, store: Store, id: str) -> None:
         self._store = StoreSnapshot(store.folder)
         self.id, self.results = id, self._store.results()
+        # Figures choose shorter titles than the tables, so they need those of the experiment, too.
         self.own_experiment = StoredExperiment.of(self._store)
-        self.stored, self.published = attach_paper(self.own_experiment)
+        self.experiment = CheckedResults.of(self._store)
+        self.stored, self.published = self.experiment.stored, self.experiment.published
 
     @functools.cached_property
     def cell_counts(self) -> CellCounts:
-        return cell_counts(self.stored, self.results)
+        return self.experiment.cell_counts
 
     @functools.cached_property
     def progress(self) -> list[Line]:
@@ -98,7 +98,7 @@ class ExperimentSections:
 
     @functools.cached_property
     def charts(self) -> Charts:
-        return charts_of(self.stored, self.results, self.published)
+        return charts_of(self.experiment)
 
     @functools.cached_property
     def reliable(self) -> ReliabilityChart:
@@ -124,7 +124,7 @@ class ExperimentSections:
             return Statistics()
         except StoreError as error:
             return Statistics(fault=str(error))
-        return Statistics([replace(grid, number=number) for number, grid in enumerate(grids, len(self.tables) + 1)])
+        return Statistics(number_tables(grids, len(self.tables) + 1))
 
     @functools.cached_property
     def boards(self) -> list[Board]:
@@ -137,7 +137,7 @@ class ExperimentSections:
 
     @functools.cached_property
     def check(self) -> dict[str, Any] | None:
-        return check_section(self._store)
+        return check_section(self.experiment)
 
     @functools.cached_property
     def faults(self) -> list[Fault]:
@@ -161,7 +161,7 @@ class ExperimentSections:
 
     @property
     def rows_are_datasets(self) -> bool:
-        return not has_method_rows(self.stored, self.published)
+        return not has_method_rows(self.experiment)
 
     @property
     def has_beneath(self) -> bool:
@@ -220,13 +220,13 @@ _MOST_CHECKED = 300
 """Most lines of one list. ``probcal check -f json`` has them all."""
 
 
-def check_section(store: Store) -> dict[str, Any] | None:
+def check_section(experiment: CheckedResults) -> dict[str, Any] | None:
     """Return the result of ``probcal check``, or None where there is nothing to compare the results with.
 
     Where nothing could be checked, ``fault`` says why.
     """
     try:
-        report = check(CheckedResults.of(store))
+        report = check(experiment)
     except ProbcalError as error:
         # The page shows all that can be shown, and says here what cannot.
         return {"fault": str(error), "compared": 0, "claims": []}

@@ -2,9 +2,9 @@
 
 import pytest
 
+from probcal.papers.bands import DrawDistribution
 from probcal.papers.check.checked_experiment import check
 from probcal.papers.check.findings import CheckedResults
-from probcal.papers.draw_distribution import DrawDistribution
 from probcal.papers.published import PublishedPaper
 
 NAME = "langford-zadrozny-2005"

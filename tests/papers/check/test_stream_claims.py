@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from probcal.papers.check.cell_numbers import steepest_growth
+from probcal.papers.check.comparison import steepest_growth
 from probcal.papers.check.findings import CheckedResults
 from probcal.papers.check.judged_claims import MeasuredNumbers, PublishedNumbers, judge
 from probcal.papers.published import Claim, PublishedPaper

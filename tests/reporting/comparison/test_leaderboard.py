@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from probcal.analysis.paired_wins import bradley_terry, elo, pairwise_wins, weighted_mean
+from probcal.analysis.rankings import bradley_terry, elo, pairwise_wins, weighted_mean
 from probcal.reporting.comparison.leaderboard import (
     Scores,
     Table,

@@ -17,7 +17,7 @@ from probcal.analysis.hypothesis_tests import (
     holm_families,
     wilcoxon_tests,
 )
-from probcal.analysis.rank_tests import p_of_friedman
+from probcal.analysis.rankings import p_of_friedman
 from probcal.papers.check.findings import CheckedResults
 from probcal.reporting.comparison.bootstrap import Bootstrap
 from probcal.reporting.comparison.claim_support import compare
@@ -107,7 +107,7 @@ def test_missing_numbers_are_left_out_of_their_row():
 def test_batches_of_permuted_ranks_give_the_same_p(monkeypatch):
     table = stats.rankdata(np.random.default_rng(0).random((4, 6)), axis=1)
     whole = p_of_friedman(table)
-    monkeypatch.setattr("probcal.analysis.rank_tests._BATCH_NUMBERS", 7 * table.size)
+    monkeypatch.setattr("probcal.analysis.rankings._BATCH_NUMBERS", 7 * table.size)
     assert p_of_friedman(table) == whole
 
 

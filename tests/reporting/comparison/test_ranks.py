@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from probcal.analysis.rank_tests import critical_difference, friedman
+from probcal.analysis.rankings import critical_difference, friedman
 from probcal.reporting.comparison.ranks import labels_of, rank_columns, rank_methods
 from probcal.store.stored_experiment import StoredExperiment
 

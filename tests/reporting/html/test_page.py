@@ -62,7 +62,7 @@ def test_sub_rows_share_a_table_body_with_their_mean(the_page):
 
 def test_unnamed_line_stays_with_the_line_above():
     lines = [[Text("a"), Text("1")], [Text(""), Text("2")], [Text("b"), Text("3")]]
-    groups = line_groups(Grid(1, "Name", "how to read it", ["", "x"], lines, []))
+    groups = line_groups(Grid("Name", "how to read it", ["", "x"], lines))
     assert [[kind for kind, _ in group] for group in groups] == [["main", "more"], ["main"]]
 
 
