@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from probcal._validation import available_if, count_rows, take_rows
-from probcal.methods._base import ProbabilityMethod, renamed_attribute
-from probcal.methods._fitting import drawn_seed, refuse_frozen, warn_of_class_weight
+from probcal.methods._base import ProbabilityMethod, drawn_seed, refuse_frozen, renamed_attribute, warn_of_class_weight
 from probcal.methods._multiclass import Multiclass, combine_problems, one_against_rest_problems, pair_in_errors
 from probcal.methods._probes import TrainAtThreshold, make_probes
 from probcal.methods.refinement import ThresholdClassifiers, ThresholdLoss, fit_on_grid, refine_thresholds

@@ -9,8 +9,8 @@ import numpy as np
 
 from probcal._learner_output import learner_probabilities, normalised_rows, predicted_classes
 from probcal._validation import CLIP_OR_ROWS, COUNT, Constraint
-from probcal.methods._base import ProbabilityMethod, clipped_rows
-from probcal.methods._fitting import drawn_seed, fit_on_sample, fresh_copy, refuse_frozen, sampler
+from probcal.methods._base import ProbabilityMethod, drawn_seed, fit_on_sample, fresh_copy, refuse_frozen, sampler
+from probcal.methods._multiclass import clipped_rows
 from probcal.methods.calibrators._calibrator import smallest_probability
 
 

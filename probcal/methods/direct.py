@@ -10,8 +10,8 @@ from sklearn.base import clone
 from probcal._learner_output import every_class_place, learner_probabilities, predicted_classes
 from probcal._validation import CLIP, Constraint
 from probcal.components.classes import unmet_need
-from probcal.methods._base import ProbabilityMethod, class_scores, clipped_rows, combine_classes
-from probcal.methods._fitting import drawn_seed, fit_weighted, fresh_copy
+from probcal.methods._base import ProbabilityMethod, class_scores, drawn_seed, fit_weighted, fresh_copy
+from probcal.methods._multiclass import clipped_rows, combine_classes
 
 Kept = Literal["both", "positive", "predicted"]
 

@@ -19,7 +19,7 @@ from sklearn.linear_model._base import LinearClassifierMixin
 from probcal._learner_output import last_step, predicted_classes
 from probcal._validation import CLIP, COUNT, FLAG, Constraint
 from probcal.fast_paths.fast_path import FastPath
-from probcal.methods._fitting import fit_on_sample, fit_weighted, fresh_copy, sampler, takes_weights
+from probcal.methods._base import fit_on_sample, fit_weighted, fresh_copy, sampler, takes_weights
 from probcal.methods._multiclass import Multiclass
 from probcal.methods._probes import TrainAtThreshold
 from probcal.methods._threshold_method import ThresholdMethod

@@ -22,7 +22,7 @@ from probcal._validation import (
     row_weights,
     take_rows,
 )
-from probcal.methods._base import two_columns
+from probcal.methods._multiclass import two_columns
 from probcal.methods.calibrators._calibrator import smallest_probability
 from probcal.methods.direct import DirectClassifier
 from probcal.protection import CompositeJumper, SimpleJumper

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from probcal._validation import CLIP, COUNT, Constraint
-from probcal.methods._fitting import fit_on_sample, fresh_copy
+from probcal.methods._base import fit_on_sample, fresh_copy
 from probcal.methods._multiclass import Multiclass
 from probcal.methods._probes import TrainAtThreshold
 from probcal.methods._threshold_method import ThresholdMethod

@@ -33,7 +33,7 @@ import numpy as np
 
 from probcal._learner_output import last_step
 from probcal._validation import FLAG, Constraint, Rule, take_rows
-from probcal.methods._fitting import fit_weighted, fresh_copy
+from probcal.methods._base import fit_weighted, fresh_copy
 from probcal.methods._multiclass import class_pairs, combine_problems, couple_pairs
 from probcal.methods._probes import TrainAtThreshold
 from probcal.methods._threshold_method import ThresholdMethod, TwoClasses

@@ -13,8 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from probcal._learner_output import every_class_place, learner_probabilities, learns_nothing
 from probcal._validation import Constraint, Rule, group_array, take_rows
-from probcal.methods._base import SCORES, ProbabilityMethod, class_scores
-from probcal.methods._fitting import drawn_seed, fit_weighted, fresh_copy
+from probcal.methods._base import SCORES, ProbabilityMethod, class_scores, drawn_seed, fit_weighted, fresh_copy
 from probcal.methods.calibrators._calibration_rows import (
     FoldScores,
     Rows,

@@ -19,7 +19,8 @@ from threadpoolctl import ThreadpoolController
 from probcal._classes import class_labels, column_names, places_among, require_weight_of_each_class
 from probcal._learner_output import LARGEST_SUM_ERROR
 from probcal._validation import CheckedParameters, Constraint, fit_weights, row_weights
-from probcal.methods._base import combine_classes, log_odds, scored_classes, two_columns
+from probcal.methods._base import log_odds, scored_classes
+from probcal.methods._multiclass import combine_classes, two_columns
 from probcal.methods.calibrators.formula import Formula, clip, column, log, log_probabilities, logistic
 from probcal.methods.calibrators.formula import log_odds as log_odds_formula
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from probcal.methods._base import combine_classes
+from probcal.methods._multiclass import combine_classes
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod
 from probcal.methods.calibrators._calibrator import Input, OneAgainstRestCalibrator, bounded
 from probcal.methods.calibrators.formula import Formula, pieces
