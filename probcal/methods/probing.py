@@ -1,8 +1,8 @@
 """Probing: class probabilities from binary classifiers (Langford & Zadrozny 2005).
 
 Read it in three files. Here is how the classifier of a threshold is trained under importance weights: steps 2(d) and
-2(e) of Algorithm 1. ``_threshold_method`` fits and combines the problems of several classes. ``refinement`` chooses the
-thresholds and counts the votes.
+2(e) of Algorithm 1. ``refinement`` is Algorithm 1 itself, from the thresholds to the votes. ``_probes`` fits many
+weighted classifiers and predicts with them, in batches or early where that is exact.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ from probcal._validation import CLIP, COUNT, FLAG, Constraint
 from probcal.fast_paths.fast_path import FastPath
 from probcal.methods._base import fit_on_sample, fit_weighted, fresh_copy, sampler, takes_weights
 from probcal.methods._multiclass import Multiclass
-from probcal.methods._probes import TrainAtThreshold
-from probcal.methods._threshold_method import ThresholdMethod
-from probcal.methods.refinement import Loss, Refinement, ThresholdLoss, even_thresholds
+from probcal.methods._probes import Train
+from probcal.methods.refinement import Loss, Refinement, ThresholdLoss, ThresholdMethod, even_thresholds
 
 Weighting = Literal["auto", "weight", "rejection", "costing"]
 TotalWeight = Literal["n"] | None
@@ -385,7 +384,7 @@ class ProbingClassifier(ThresholdMethod):
 
     def _training(
         self, X: Any, labels: np.ndarray, classes: np.ndarray, weights: np.ndarray | None, stream: tuple[int, ...]
-    ) -> TrainAtThreshold:
+    ) -> Train:
         return WeightedTraining(
             self.estimator, X, labels, classes, weights, chosen_weighting(self), self.total_weight, self.n_samples,
             stream,

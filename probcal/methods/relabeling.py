@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from probcal._validation import CLIP, COUNT, Constraint
 from probcal.methods._base import fit_on_sample, fresh_copy
 from probcal.methods._multiclass import Multiclass
-from probcal.methods._probes import TrainAtThreshold
-from probcal.methods._threshold_method import ThresholdMethod
+from probcal.methods._probes import Train
 from probcal.methods.probing import random_stream
-from probcal.methods.refinement import Loss, ThresholdLoss, even_thresholds
+from probcal.methods.refinement import Loss, ThresholdLoss, ThresholdMethod, even_thresholds
 
 
 class RelabelingClassifier(ThresholdMethod):
@@ -114,41 +113,6 @@ class RelabelingClassifier(ThresholdMethod):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, frequency_weights: bool = False) -> Self:
-        """Fit one classifier per threshold.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Rows, passed to the learner unchanged.
-        y : array-like of shape (n_rows,)
-            Labels of two or more classes.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Weights for the learner, not negative. Only their ratios count: they are multiplied by a number that makes
-            their mean 1. A row of weight 0 is left out. None means equal weights.
-        frequency_weights : bool, default=False
-            Whether the weights are whole numbers that say how often each row occurs. A row of weight 2 then counts as
-            two rows.
-
-        Returns
-        -------
-        self
-            The fitted method.
-
-        Raises
-        ------
-        ValueError
-            If a parameter, a label or a weight is invalid, if all labels are equal, or if the lengths of ``X`` and
-            ``y`` differ. If weights are given and the learner takes none. If the learner is a FrozenEstimator.
-
-        Warns
-        -----
-        UserWarning
-            If the learner has its own ``class_weight``.
-        """
-        self._fit_thresholds(X, y, sample_weight, frequency_weights)
-        return self
-
     def _threshold_loss(self) -> ThresholdLoss:
         return ThresholdLoss(self.loss)
 
@@ -157,7 +121,7 @@ class RelabelingClassifier(ThresholdMethod):
 
     def _training(
         self, X: Any, labels: np.ndarray, classes: np.ndarray, weights: np.ndarray | None, stream: tuple[int, ...]
-    ) -> TrainAtThreshold:
+    ) -> Train:
         return _RelabeledTraining(self.estimator, X, labels, classes, self._weights_for_learner(weights), stream)
 
 

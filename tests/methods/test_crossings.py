@@ -14,8 +14,7 @@ from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
 
 from probcal import WeightSweepClassifier
-from probcal.methods.plane import grid_within_hull, plane_points
-from probcal.methods.vote_contradictions import crossing_pairs, crossings
+from probcal.methods.vote_contradictions import crossing_pairs, crossings, grid_within_hull, plane_points
 
 SQUARE = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 

@@ -6,7 +6,7 @@ from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
 
 from probcal import ProbingClassifier
-from probcal.methods._threshold_method import monotonicity
+from probcal.methods.vote_contradictions import monotonicity
 from tests.stubs import Perfect
 
 LEVELS = np.linspace(0.01, 0.99, 40)[:, None]
