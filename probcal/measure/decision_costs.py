@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from probcal.measure.quantity import Quantity
 from probcal.metrics.closed_forms import mean_interval
-from probcal.metrics.costs import Costs
+from probcal.metrics.decisions import Costs
 from probcal.metrics.drawn_rows import DrawnRows
 from probcal.metrics.metric import Metric, Prediction
 

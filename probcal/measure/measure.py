@@ -13,7 +13,7 @@ from probcal.measure.cross_fitting import cross_fit, fit_all_rows
 from probcal.measure.maps import refuse_map
 from probcal.measure.measurement import MeasuredSection, default_draws, measure_sections
 from probcal.measure.text import Measurement, csv_text_of, text_lines, value_lines
-from probcal.metrics.costs import Costs
+from probcal.metrics.decisions import Costs
 from probcal.reading.added_columns import delimited_with_columns
 from probcal.reading.file_columns import Floats
 from probcal.reading.output_file import refuse_path, write_output

@@ -17,7 +17,7 @@ from probcal.measure.few_rows import RowSupport, row_support
 from probcal.measure.quantity import Quantity
 from probcal.measure.summary import Cells, SummarisedPredictions
 from probcal.metrics.closed_forms import auc_interval, brier_interval, log_loss_interval, mean_interval, share_interval
-from probcal.metrics.costs import Costs
+from probcal.metrics.decisions import Costs
 from probcal.metrics.drawn_rows import Blocks, DrawnRows
 from probcal.metrics.metric import Metric, Prediction
 from probcal.metrics.registry import ASKED_METRICS, METRICS, metric_named

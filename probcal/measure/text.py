@@ -12,7 +12,7 @@ from probcal.measure.few_rows import FEWEST_CLASS_ROWS, FEWEST_ROWS
 from probcal.measure.measurement import FEW_DRAWS, Interval, Line, MeasuredSection
 from probcal.measure.quantity import Quantity
 from probcal.measure.summary import SummarisedPredictions
-from probcal.metrics.costs import Costs
+from probcal.metrics.decisions import Costs
 from probcal.reading.prediction_file import FilePredictions
 from probcal.reading.target import class_lines
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from probcal.metrics.number_text import format_number
+from probcal.metrics.metric import format_number
 from probcal.papers.check.cell_numbers import LOSS_RATIO, Stages, loss_ratios
 from probcal.papers.published import PublishedPaper
 from probcal.reporting.grid import NOT_RUN, Grid, Text, group_by, span_text

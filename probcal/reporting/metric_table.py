@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from probcal.metrics.number_text import DECIMALS, INFINITY, format_number
+from probcal.metrics.metric import DECIMALS, INFINITY, format_number
 from probcal.papers.bands import SIGMAS, Verdict, difference_in_units
 from probcal.papers.check.comparison import (
     Place,

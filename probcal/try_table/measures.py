@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from probcal.errors import ProbcalError, did_you_mean
 from probcal.metrics import plugins
-from probcal.metrics.costs import Costs
+from probcal.metrics.decisions import Costs
 from probcal.metrics.metric import Prediction
 from probcal.metrics.registry import NAMED, cost_name, find_metric
 from probcal.reading.table_plan import clip_probabilities

@@ -13,7 +13,7 @@ from probcal import __version__
 from probcal._io import counted, printable
 from probcal.distribution import NAME
 from probcal.errors import installation, is_installed
-from probcal.metrics.costs import Costs
+from probcal.metrics.decisions import Costs
 from probcal.try_table.measures import Measure
 from probcal.try_table.preparation import PreparedTable
 from probcal.try_table.ranked_methods import interval_of

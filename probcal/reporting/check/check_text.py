@@ -11,7 +11,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from probcal.metrics.number_text import DECIMALS, INFINITY, format_number
+from probcal.metrics.metric import DECIMALS, INFINITY, format_number
 from probcal.papers.check.accepted import AcceptedDrift
 from probcal.papers.check.checked_experiment import Findings, Report
 from probcal.papers.check.findings import LARGEST_DISTANCE, Finding, sd_of_finite

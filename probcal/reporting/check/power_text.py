@@ -7,7 +7,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from probcal.metrics.number_text import INFINITY
+from probcal.metrics.metric import INFINITY
 from probcal.metrics.registry import metric_named
 from probcal.papers.check.agreement import SHUFFLES, Agreement, AgreementFigures
 from probcal.papers.check.checked_experiment import Report
