@@ -6,9 +6,10 @@ Arrays of probabilities have the shape (n_rows, n_classes), and each row sums to
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn import get_config
@@ -37,7 +38,7 @@ def renamed_attribute(old: str, new: str) -> property:
     return property(get, doc=f"Return ``{new}``, of which this is the earlier name.")
 
 
-class ProbabilityMethod(CheckedParameters, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class ProbabilityMethod(CheckedParameters, MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):
     """Turn a base learner into a classifier that predicts class probabilities.
 
     Subclasses define ``fit``, which calls ``_begin`` first, and ``predict_proba``, which calls ``_before_predicting``
@@ -48,6 +49,58 @@ class ProbabilityMethod(CheckedParameters, MetaEstimatorMixin, ClassifierMixin, 
     classes_: np.ndarray
     forwards_sample_weight = True
     """Whether ``fit`` passes the row weights to the learner."""
+
+    @abstractmethod
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, frequency_weights: bool = False) -> Self:
+        """Fit the method.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows, passed to the learner unchanged.
+        y : array-like of shape (n_rows,)
+            Labels of two or more classes.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows, not negative. Only their ratios count: they are multiplied by a number that makes
+            their mean 1. A row of weight 0 is left out. None means equal weights.
+        frequency_weights : bool, default=False
+            Whether the weights are whole numbers that say how often each row occurs. A row of weight 2 then counts as
+            two rows.
+
+        Returns
+        -------
+        self
+            The fitted method.
+
+        Raises
+        ------
+        ValueError
+            If a parameter, a label or a weight is invalid, if all labels are equal, or if the lengths of ``X`` and
+            ``y`` differ. If the learner lacks what the method needs: weights in ``fit``, ``predict_proba``, finite
+            scores, or the labels of ``y`` in its ``classes_``. If it is fitted many times and is a FrozenEstimator.
+        """
+
+    @abstractmethod
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Predict class probabilities.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows to predict, with the columns that ``fit`` got.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of ``classes_``. Each row sums to 1.
+
+        Raises
+        ------
+        NotFittedError
+            If ``fit`` was not called.
+        ValueError
+            If ``X`` has other columns than ``fit`` got.
+        """
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the most probable class of each row.
@@ -84,6 +137,7 @@ class ProbabilityMethod(CheckedParameters, MetaEstimatorMixin, ClassifierMixin, 
         ``weights`` is (n_rows,), on the scale of ``fit_weights``, or None. X is returned unchanged unless its rows
         cannot be indexed. A sparse matrix of another format becomes CSR.
         """
+        # A class in place of an object, or a regressor, would fail deep inside the learner with a message of its own.
         if isinstance(self.estimator, RegressorMixin) or not hasattr(self.estimator, "fit"):
             raise ValueError(f"estimator must be a classifier, not {self.estimator!r}")
         self.check_parameters()

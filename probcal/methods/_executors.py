@@ -169,6 +169,7 @@ class SpeculativeFits:
             most = workers.n_workers + workers.extra_guesses if guessed else max_fits
             if p not in self._started and (number == 0 or n_started < most):
                 self._started[p] = workers.submit(p)
+            # A fit that runs already counts, or each call would start further ones.
             n_started += p in self._started
 
     def take(self, p: float) -> Any:

@@ -68,6 +68,7 @@ def combine_problems(
 
     ``"normalised"``: each row is divided by its sum.
     """
+    # Clip before the division: a class that no probe voted for keeps a probability above 0.
     columns = np.clip(np.column_stack(probabilities), *clip)
     if columns.shape[1] == 1 or multiclass == "normalised":
         return combine_classes(list(columns.T))
@@ -120,6 +121,7 @@ def couple_pairs(probabilities: list[np.ndarray], n_classes: int) -> np.ndarray:
     r = np.zeros((n_rows, n_classes, n_classes))
     for (i, j), of_second in zip(combinations(range(n_classes), 2), probabilities, strict=True):
         r[:, j, i], r[:, i, j] = of_second, 1 - of_second
+    # The last row and column hold e, the multiplier b of the sum, so one call solves the systems of all rows.
     system = np.ones((n_rows, n_classes + 1, n_classes + 1))
     system[:, :-1, :-1] = -r * r.transpose(0, 2, 1)
     places = np.arange(n_classes)

@@ -62,6 +62,7 @@ def predicts_rows_independently(estimator: Any) -> bool:
     for name in ("predicts_rows_independently", "answers_row_by_row"):  # the second is the earlier name
         if hasattr(estimator, name):
             return bool(getattr(estimator, name))
+    # A Pipeline or a search is as trustworthy as its parts, so all of them are looked at.
     parts = [estimator, *(part for part in estimator.get_params(deep=True).values() if hasattr(part, "get_params"))]
     kinds = [type(part) for part in parts]
     return all(kind.__module__.split(".")[0] in _TRUSTED_PACKAGES and kind is not FunctionTransformer for kind in kinds)

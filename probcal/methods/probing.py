@@ -366,13 +366,6 @@ class ProbingClassifier(ThresholdMethod):
         return self
 
     def check_parameters(self) -> None:
-        """Check the constructor parameters.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is invalid, or if ``weighting="weight"`` is set for a learner that takes no weights.
-        """
         super().check_parameters()
         check_weights_accepted(self)
 

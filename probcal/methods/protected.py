@@ -143,31 +143,6 @@ class ProtectedClassifier(DirectClassifier):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, frequency_weights: bool = False) -> Self:
-        """Fit the learner.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Rows, passed to the learner unchanged.
-        y : array-like of shape (n_rows,)
-            Labels of two or more classes.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Weights for the learner, not negative. Only their ratios count: they are multiplied by a number that makes
-            their mean 1. A row of weight 0 is left out. None means equal weights.
-        frequency_weights : bool, default=False
-            Whether the weights are whole numbers that say how often each row occurs. A row of weight 2 then counts as
-            two rows.
-
-        Returns
-        -------
-        self
-            The fitted method.
-
-        Raises
-        ------
-        ValueError
-            As ``DirectClassifier.fit``, and if ``y`` has more classes than the calibrators support.
-        """
         # the stream was that of an earlier fit
         self.__dict__.pop("log10_martingale_", None)
         super().fit(X, y, sample_weight, frequency_weights=frequency_weights)
@@ -276,13 +251,6 @@ class ProtectedClassifier(DirectClassifier):
         return {"martingale": [{"x": places.tolist(), "y": course[places].round(4).tolist()}]}
 
     def check_parameters(self) -> None:
-        """Check the constructor parameters.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is invalid.
-        """
         # a Jumper checks its parameters when it is made
         self._jumper()
         check_feedback(self.delay, self.every)
@@ -369,31 +337,6 @@ class RetrainedClassifier(DirectClassifier):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, frequency_weights: bool = False) -> Self:
-        """Fit the learner, and keep the rows for later fits.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Rows, passed to the learner unchanged.
-        y : array-like of shape (n_rows,)
-            Labels of two or more classes.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Weights for the learner, not negative. Only their ratios count: they are multiplied by a number that makes
-            their mean 1. A row of weight 0 is left out. None means equal weights.
-        frequency_weights : bool, default=False
-            Whether the weights are whole numbers that say how often each row occurs. A row of weight 2 then counts as
-            two rows.
-
-        Returns
-        -------
-        self
-            The fitted method.
-
-        Raises
-        ------
-        ValueError
-            As ``DirectClassifier.fit``.
-        """
         super().fit(X, y, sample_weight, frequency_weights=frequency_weights)
         weights = row_weights(sample_weight, count_rows(X))
         self._learned = X, label_array(y), None if weights is None else fit_weights(weights, frequency_weights)

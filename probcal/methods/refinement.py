@@ -192,6 +192,7 @@ class ThresholdClassifiers:
         ndarray of shape (n_rows,)
             Predicted probabilities of the positive class.
         """
+        # Replay the splits in the order of fitting: stage t then has the intervals of a run that ended after t probes.
         intervals = [self.threshold_loss.interval(0.0, 1.0)]
         before: list[int] = []
         votes: Any = 0
@@ -234,9 +235,12 @@ def refine_thresholds(
         probes.fit_ahead(_expected_steps(intervals, counts, threshold_loss, n_probes - step))
         probe, positive_rows = probes.fit_and_predict(threshold)
         intervals[best : best + 1] = threshold_loss.split(intervals[best])
+        # Threshold number k lies between intervals k and k + 1, so the list of probes stays in the order of thresholds.
         fitted.insert(best, probe)
         chosen.append(threshold)
         votes += positive_rows
+    # The thresholds are read back from the ends of the intervals, which are in rising order. ``chosen`` keeps the order
+    # of fitting.
     return _threshold_classifiers(probes, intervals, fitted, chosen, threshold_loss)
 
 
@@ -261,6 +265,8 @@ def _expected_steps(
             return
         yield Step(intervals[best].p, guessed[best])
         intervals[best : best + 1] = threshold_loss.split(intervals[best])
+        # The split falls near the middle of the interval, so half of the rows on each side is the best guess. A wrong
+        # guess costs time only: a fit that nobody takes is dropped.
         counts[best : best + 1] = [counts[best] / 2] * 2
         guessed[best : best + 1] = [True] * 2
 
@@ -380,6 +386,7 @@ class ThresholdMethod(ProbabilityMethod):
         if interval_X is None:
             interval_weights = np.ones(len(labels)) if weights is None else weights
         else:
+            # Rows to be predicted have no weights yet.
             interval_weights = np.ones(count_rows(interval_X))
         seed = drawn_seed(self.random_state)
         problems = self._problems(labels)
@@ -397,6 +404,7 @@ class ThresholdMethod(ProbabilityMethod):
         if len(problems) == 1:
             (model,) = self.threshold_models_
             self.thresholds_, self.estimators_, self.order_ = model.thresholds, model.classifiers, model.order
+            # Of several problems each model has probabilities of its own.
             self.probabilities_ = np.clip(model.probabilities, *self.clip)
 
     def _problems(self, labels: np.ndarray) -> list[TwoClasses]:
@@ -435,20 +443,7 @@ class ThresholdMethod(ProbabilityMethod):
         return votes[0] if len(votes) == 1 else np.column_stack(votes)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Predict class probabilities by Algorithm 2.
-
-        Counting the votes equals sorting them, which makes them monotone (section 3).
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Rows to predict.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Probabilities, in the order of ``classes_``.
-        """
+        # Algorithm 2: counting the votes equals sorting them, which makes them monotone (section 3)
         self._before_predicting(X)
         return self._combine([model.probabilities[model.votes(X)] for model in self.threshold_models_])
 

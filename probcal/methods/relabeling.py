@@ -142,6 +142,7 @@ class _RelabeledTraining:
 
 def relabeled(labels: np.ndarray, classes: np.ndarray, p: float, random: np.random.Generator) -> np.ndarray:
     """Return ``labels`` of two ``classes`` with random changes, after which 1/2 replaces the threshold ``p``."""
+    # changes in one class are enough to move the threshold from p to 1/2
     changed, chance = (classes[0], (0.5 - p) / (1 - p)) if p < 0.5 else (classes[1], 1 - 0.5 / p)
     other = classes[1] if p < 0.5 else classes[0]
     return np.where((labels == changed) & (random.random(len(labels)) < chance), other, labels)

@@ -91,12 +91,8 @@ def decision_curve(
         Predicted P(y = 1), or predicted probabilities of both classes.
     thresholds : array-like of shape (n_thresholds,) or float, default=None
         Numbers of at least 0 and below 1. None means .01, .02, ... .99.
-    sample_weight : array-like of shape (n_rows,), default=None
-        Weights of the rows. None means equal weights.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class.
-    labels : array-like of shape (n_classes,), default=None
-        All labels in rising order, such as ``model.classes_``.
+    sample_weight, pos_label, labels : default=None
+        Weights of the rows, label of the positive class, and all labels in rising order (see ``probcal.metrics``).
 
     Returns
     -------
@@ -144,12 +140,8 @@ def net_benefit(
         Predicted P(y = 1), or predicted probabilities of both classes.
     threshold : float
         Probability from which on a row is treated, at least 0 and below 1.
-    sample_weight : array-like of shape (n_rows,), default=None
-        Weights of the rows. None means equal weights.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class.
-    labels : array-like of shape (n_classes,), default=None
-        All labels in rising order, such as ``model.classes_``.
+    sample_weight, pos_label, labels : default=None
+        Weights of the rows, label of the positive class, and all labels in rising order (see ``probcal.metrics``).
 
     Returns
     -------
@@ -210,10 +202,8 @@ def excess_cost_bound(
     n_intervals : int, default=1
         Number k of intervals of p, each on one side of t, on which the other rule decides otherwise. 1 are the rules of
         one threshold.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class.
-    labels : array-like of shape (n_classes,), default=None
-        All labels in rising order, such as ``model.classes_``.
+    pos_label, labels : default=None
+        Label of the positive class, and all labels in rising order (see ``probcal.metrics``).
 
     Returns
     -------
@@ -245,5 +235,6 @@ def excess_cost_bound(
         bound = calibration_bound(n, delta)
     else:
         bound = asymptotic_calibration_bound(n, delta, rms_error(rows.y, rows.p))
+    # c_emp is measured on the rows, and the bound adds what chance may hide.
     c = min(1.0, empirical_calibration_error(rows.y, rows.p) + bound)
     return float(min(n_intervals * (false_positive + false_negative) * c, max(false_positive, false_negative)))

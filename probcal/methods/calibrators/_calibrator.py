@@ -122,11 +122,13 @@ class Calibrator(CheckedParameters, ClassifierMixin, BaseEstimator, ABC):
         self.n_features_in_ = raw.shape[1]
         weights = row_weights(sample_weight, len(labels))
         if weights is not None:
+            # The scale is set before rows of weight 0 are left out, because a part of the rows keeps the scale of all.
             weights = scaled(weights)
             require_weight_of_each_class(self.classes_, labels, weights)
             matrix, labels, weights = matrix[weights > 0], labels[weights > 0], weights[weights > 0]
         if self.is_scale_free and self.input == "score":
             self._exponent = _binary_exponent(matrix)
+            # A power of two changes no digit, so a map of ordinary scores is the same with and without it.
             matrix = np.ldexp(matrix, -self._exponent)
         self.smallest_ = smallest_probability(len(labels), weights)
         with one_blas_thread():

@@ -289,25 +289,6 @@ class VennAbersClassifier(CalibratedMethod):
     """
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Predict the calibrated probabilities of the classes.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Rows to predict, with the columns that ``fit`` got.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Probabilities, in the order of ``classes_``. None of them is 0 or 1.
-
-        Raises
-        ------
-        NotFittedError
-            If ``fit`` was not called.
-        ValueError
-            If ``X`` has other columns than ``fit`` got.
-        """
         return combine_classes([upper / (1 - lower + upper) for lower, upper in self._merged(X)])
 
     def predict_interval(self, X: Any) -> np.ndarray:

@@ -226,7 +226,7 @@ class LegacyStreamClassifier(ProbabilityMethod):
         self.constraint = constraint
         self.one_classifier = one_classifier
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]  # the authors' code has no weights
         """Replay the repetition up to the fold whose training rows are ``X`` and ``y``.
 
         Parameters
