@@ -31,7 +31,7 @@ from probcal.data.load import data_folder, load, obtain
 from probcal.data.splits import repetitions_of, split_rows
 from probcal.errors import ProbcalError
 from probcal.learners.registry import LEARNERS
-from probcal.methods._fitting import fresh_copy
+from probcal.methods._base import fresh_copy
 
 PAIRS = {
     "svm": ("linear_svm", "smo"),

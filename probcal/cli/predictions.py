@@ -131,7 +131,7 @@ def measure(
     after.
     """
     from probcal.measure.measure import MeasureOptions, measure
-    from probcal.metrics.costs import read_costs
+    from probcal.metrics.decisions import read_costs
     from probcal.reading.prediction_file import PredictionsRequest
 
     request = PredictionsRequest(table, probability, target, positive, weight, groups, decimal, label)

@@ -118,7 +118,7 @@ def try_(
     -l takes logistic, nb, tree, svm, forest and boosting, and the names of probcal list learners. -m takes the names of
     probcal list methods.
     """
-    from probcal.metrics.costs import read_costs
+    from probcal.metrics.decisions import read_costs
     from probcal.try_table.measures import LOSS, cost_measure, measure_named
     from probcal.try_table.preparation import TableRequest
     from probcal.try_table.trial import TrialOptions, try_table

@@ -19,7 +19,7 @@ from probcal.measure.maps import (
 )
 from probcal.measure.measurement import MeasuredSection, default_draws, measure_sections
 from probcal.measure.text import Measurement, csv_text_of, text_lines, value_lines
-from probcal.metrics.costs import Costs
+from probcal.metrics.decisions import Costs
 from probcal.reading.output_file import delimited_with_columns, refuse_path, write_output
 from probcal.reading.prediction_file import FilePredictions, PredictionsRequest, calibrated_names, read_predictions
 

@@ -22,7 +22,7 @@ from probcal.metrics.bootstrap import (
     basic_interval,
     bootstrap_values,
 )
-from probcal.metrics.costs import Costs
+from probcal.metrics.decisions import Costs
 from probcal.metrics.metric import Prediction
 from probcal.metrics.row_support import RowSupport, row_support
 from probcal.reading.file_columns import MISSING_GROUP

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from probcal.metrics.bootstrap import LEVEL, NO_INTERVAL, Quantity
 from probcal.metrics.closed_forms import auc_interval, brier_interval, log_loss_interval, mean_interval, share_interval
-from probcal.metrics.costs import Costs
+from probcal.metrics.decisions import Costs
 from probcal.metrics.drawn_rows import DrawnRows
 from probcal.metrics.metric import Metric, Prediction
 from probcal.metrics.registry import ASKED_METRICS, METRICS, metric_named

@@ -11,7 +11,7 @@ from probcal._io import aligned_lines, counted, csv_text, join_first, printable,
 from probcal.measure.measurement import Line, MeasuredSection
 from probcal.measure.summary import SummarisedPredictions
 from probcal.metrics.bootstrap import FEW_DRAWS, Interval, Quantity
-from probcal.metrics.costs import Costs
+from probcal.metrics.decisions import Costs
 from probcal.metrics.row_support import FEWEST_CLASS_ROWS, FEWEST_ROWS
 from probcal.reading.prediction_file import FilePredictions
 from probcal.reading.target import class_lines

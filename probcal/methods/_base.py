@@ -1,4 +1,4 @@
-"""Base class of the methods, and the scores that calibrators use.
+"""What all methods share: the checks of ``fit``, the fit of a learner with weights and seeds, and its scores.
 
 Arrays of probabilities have the shape (n_rows, n_classes), and each row sums to 1.
 """
@@ -6,18 +6,25 @@ Arrays of probabilities have the shape (n_rows, n_classes), and each row sums to
 from __future__ import annotations
 
 import warnings
-from typing import Any, Literal
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, RegressorMixin, clone
+from sklearn.dummy import DummyClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags, indexable
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, get_routing_for_object, process_routing
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from probcal._classes import class_labels, require_weight_of_each_class
-from probcal._learner_output import learner_probabilities, learner_scores, normalised_rows
-from probcal._validation import CheckedParameters, fit_weights, row_weights, take_rows
+from probcal._learner_output import last_step, learner_probabilities, learner_scores, learns_nothing
+from probcal._validation import CheckedParameters, fit_weights, row_weights, take_rows, unset_seeds
+from probcal.methods._shared_fits import fit_or_shared
 
 
 def renamed_attribute(old: str, new: str) -> property:
@@ -31,7 +38,7 @@ def renamed_attribute(old: str, new: str) -> property:
     return property(get, doc=f"Return ``{new}``, of which this is the earlier name.")
 
 
-class ProbabilityMethod(CheckedParameters, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class ProbabilityMethod(CheckedParameters, MetaEstimatorMixin, ClassifierMixin, BaseEstimator, ABC):
     """Turn a base learner into a classifier that predicts class probabilities.
 
     Subclasses define ``fit``, which calls ``_begin`` first, and ``predict_proba``, which calls ``_before_predicting``
@@ -42,6 +49,58 @@ class ProbabilityMethod(CheckedParameters, MetaEstimatorMixin, ClassifierMixin, 
     classes_: np.ndarray
     forwards_sample_weight = True
     """Whether ``fit`` passes the row weights to the learner."""
+
+    @abstractmethod
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, frequency_weights: bool = False) -> Self:
+        """Fit the method.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows, passed to the learner unchanged.
+        y : array-like of shape (n_rows,)
+            Labels of two or more classes.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows, not negative. Only their ratios count: they are multiplied by a number that makes
+            their mean 1. A row of weight 0 is left out. None means equal weights.
+        frequency_weights : bool, default=False
+            Whether the weights are whole numbers that say how often each row occurs. A row of weight 2 then counts as
+            two rows.
+
+        Returns
+        -------
+        self
+            The fitted method.
+
+        Raises
+        ------
+        ValueError
+            If a parameter, a label or a weight is invalid, if all labels are equal, or if the lengths of ``X`` and
+            ``y`` differ. If the learner lacks what the method needs: weights in ``fit``, ``predict_proba``, finite
+            scores, or the labels of ``y`` in its ``classes_``. If it is fitted many times and is a FrozenEstimator.
+        """
+
+    @abstractmethod
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Predict class probabilities.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows to predict, with the columns that ``fit`` got.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of ``classes_``. Each row sums to 1.
+
+        Raises
+        ------
+        NotFittedError
+            If ``fit`` was not called.
+        ValueError
+            If ``X`` has other columns than ``fit`` got.
+        """
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the most probable class of each row.
@@ -78,6 +137,7 @@ class ProbabilityMethod(CheckedParameters, MetaEstimatorMixin, ClassifierMixin, 
         ``weights`` is (n_rows,), on the scale of ``fit_weights``, or None. X is returned unchanged unless its rows
         cannot be indexed. A sparse matrix of another format becomes CSR.
         """
+        # A class in place of an object, or a regressor, would fail deep inside the learner with a message of its own.
         if isinstance(self.estimator, RegressorMixin) or not hasattr(self.estimator, "fit"):
             raise ValueError(f"estimator must be a classifier, not {self.estimator!r}")
         self.check_parameters()
@@ -127,6 +187,112 @@ class ProbabilityMethod(CheckedParameters, MetaEstimatorMixin, ClassifierMixin, 
         tags = super().__sklearn_tags__()
         tags.input_tags = get_tags(self.estimator).input_tags
         return tags
+
+
+def drawn_seed(random_state: int | np.random.RandomState | np.random.Generator | None) -> int:
+    """Return a seed for random streams: the number itself, or one drawn from a generator.
+
+    Raises ValueError for anything else.
+    """
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    if not isinstance(random_state, np.random.RandomState | np.random.Generator | None):
+        raise ValueError(f"random_state must be a whole number, a generator or None, not {random_state!r}")
+    source = random_state if random_state is not None else np.random.default_rng()
+    draw = source.randint if isinstance(source, np.random.RandomState) else source.integers
+    return int(draw(2**31 - 1))
+
+
+def fresh_copy(estimator: BaseEstimator, random: np.random.Generator) -> BaseEstimator:
+    """Return an unfitted copy. Every ``random_state`` that is None, nested ones too, is drawn from ``random``."""
+    copy = clone(estimator)
+    seeds = {name: int(random.integers(2**31 - 1)) for name in unset_seeds(copy)}
+    return copy.set_params(**seeds) if seeds else copy
+
+
+def takes_weights(estimator: BaseEstimator) -> bool:
+    """Return whether ``fit_weighted`` can pass weights to ``estimator``."""
+    return weights_parameter(estimator) is not None
+
+
+def fit_weighted(
+    estimator: BaseEstimator, X: Any, labels: np.ndarray, weights: np.ndarray | None, rows: np.ndarray | None = None
+) -> BaseEstimator:
+    """Fit ``estimator`` with ``weights``, (n_rows,), or without if None, on the numbered ``rows`` or on all if None.
+
+    A Pipeline passes them to its last step. Returns ``estimator``, or an equal fit if a run shares fits between
+    methods. Raises ValueError if the estimator takes no weights.
+    """
+    if weights is None:
+        return fit_or_shared(estimator, X, labels, rows)
+    name = weights_parameter(estimator)
+    if name is None:
+        raise ValueError(f"{type(estimator).__name__} cannot be fitted with weights: its fit takes no sample_weight")
+    if rows is not None:
+        X, labels, weights = take_rows(X, rows), labels[rows], weights[rows]
+    return estimator.fit(X, labels, **{name: weights})
+
+
+def refuse_frozen(estimator: BaseEstimator) -> None:
+    """Raise ValueError for a FrozenEstimator or a PrefitClassifier, because the method would fit it many times."""
+    if learns_nothing(estimator):
+        instead = "the unfrozen learner" if isinstance(estimator, FrozenEstimator) else "a learner that can be fitted"
+        raise ValueError(
+            f"a {type(estimator).__name__} cannot be fitted, and this method fits its learner many times; give "
+            f"{instead}"
+        )
+
+
+def fit_on_sample(
+    estimator: BaseEstimator, X: Any, labels: np.ndarray, weights: np.ndarray | None = None
+) -> BaseEstimator:
+    """Fit as ``fit_weighted`` does. A sample of one class gives the constant classifier of that class."""
+    if (labels == labels[0]).all():
+        # a constant needs no columns, and X may be of any kind
+        return DummyClassifier(strategy="most_frequent").fit(np.zeros((len(labels), 1)), labels)
+    return fit_weighted(estimator, X, labels, weights)
+
+
+def sampler(estimator: BaseEstimator, X: Any) -> Callable[[np.ndarray], Any]:
+    """Return a function that maps row numbers to the training data of ``estimator`` for these rows of ``X``.
+
+    If the estimator has a method ``sort_columns``, it is called once on ``X``, and the function is ``take`` of its
+    result.
+    """
+    sort_columns = getattr(estimator, "sort_columns", None)
+    return partial(take_rows, X) if sort_columns is None else sort_columns(X).take
+
+
+def weights_parameter(estimator: BaseEstimator) -> str | None:
+    """Return the parameter of ``estimator.fit`` that passes weights to the classifier, or None."""
+    if getattr(estimator, "forwards_sample_weight", False) and not takes_weights(estimator.estimator):
+        return None  # this method accepts weights in fit, but cannot pass them on
+    if has_fit_parameter(estimator, "sample_weight") or isinstance(estimator, FrozenEstimator):
+        return "sample_weight"  # a frozen estimator is not fitted, with or without weights
+    # empty unless metadata routing is on. A learner that requested weights then gets them by that name.
+    if get_routing_for_object(estimator).consumes(method="fit", params=["sample_weight"]):
+        return "sample_weight"
+    if isinstance(estimator, Pipeline) and estimator.steps[-1][1] not in (None, "passthrough"):
+        step, last = estimator.steps[-1]
+        inner = weights_parameter(last)
+        return f"{step}__{inner}" if inner else None
+    return None
+
+
+def warn_of_class_weight(method: Any) -> None:
+    """Warn with a UserWarning if the learner of ``method``, or a learner inside it, has a ``class_weight``."""
+    # the other steps of a Pipeline predict no labels
+    learner = last_step(method.estimator)
+    parameters = learner.get_params(deep=True) if hasattr(learner, "get_params") else {}
+    for name, value in sorted(parameters.items()):
+        if name.rpartition("__")[2] == "class_weight" and value is not None:
+            warnings.warn(
+                f"{type(learner).__name__} has {name}={value!r}: {type(method).__name__} weights or relabels the rows "
+                "for each threshold, and the learner's own class weights move that threshold, so the probabilities are "
+                f"wrong; set {name}=None",
+                UserWarning,
+                stacklevel=4,  # the caller of fit
+            )
 
 
 Scores = Literal["auto", "decision_function", "log_odds", "probability"]
@@ -181,30 +347,3 @@ def log_odds(probabilities: np.ndarray, column: int) -> np.ndarray:
     log_p, log_rest = np.log(np.maximum(both, _TINY))
     log_odds: np.ndarray = log_p - log_rest
     return log_odds
-
-
-def two_columns(p: np.ndarray) -> np.ndarray:
-    """Return (n_rows, 2) probabilities from the (n_rows,) probabilities of the second class."""
-    columns = np.empty((len(p), 2))  # column_stack takes three times as long for one row
-    columns[:, 0], columns[:, 1] = 1 - p, p
-    return columns
-
-
-def combine_classes(probabilities: list[np.ndarray]) -> np.ndarray:
-    """Return (n_rows, n_classes) probabilities from the (n_rows,) probabilities of each class against the rest.
-
-    A single array belongs to the second of two classes. Several arrays are normalised.
-    """
-    return two_columns(probabilities[0]) if len(probabilities) == 1 else normalised_rows(np.column_stack(probabilities))
-
-
-def clipped_rows(probabilities: np.ndarray, clip: tuple[float, float]) -> np.ndarray:
-    """Return the probabilities clipped to a range. With more than two classes each row is then divided by its sum."""
-    if tuple(clip) == (0, 1):
-        return probabilities
-    # a row inside the range keeps both columns, because 1 - p would lose the digits of a small one
-    if probabilities.shape[1] == 2:
-        p = probabilities[:, 1]
-        inside = (p >= clip[0]) & (p <= clip[1])
-        return np.where(inside[:, None], probabilities, two_columns(np.clip(p, *clip)))
-    return normalised_rows(np.clip(probabilities, *clip))

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, ExitStack
 from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import cloudpickle
 from loky import get_reusable_executor
@@ -27,66 +27,6 @@ class Step(NamedTuple):
     guessed: bool
 
 
-class Workers(Protocol):
-    """Run ``n_workers`` fits in parallel.
-
-    ``fits_per_worker`` is the maximum number of fits started early for each worker. ``extra_guesses`` is the number of
-    guessed fits beyond ``n_workers``. They keep a worker busy while the next step waits for another fit.
-    """
-
-    n_workers: int
-    fits_per_worker: int
-    extra_guesses: int
-
-    def submit(self, p: float, /) -> Future[Any]:
-        """Submit the fit of threshold ``p`` behind those submitted before."""
-        ...
-
-    def result(self, fit: Future[Any], /) -> Any:
-        """Return the result of ``fit`` when it has ended. Its warnings and errors are raised again here."""
-        ...
-
-    def close(self) -> None:
-        """Drop the waiting fits."""
-        ...
-
-
-class SpeculativeFits:
-    """Start fits in ``workers`` before they are needed. Fits that nobody takes are dropped."""
-
-    def __init__(self, workers: Workers) -> None:
-        self._workers = workers
-        self._started: dict[float, Future[Any]] = {}
-
-    def start(self, steps: Iterable[Step]) -> None:
-        """Start the first of ``steps``, and enough of the others to keep the workers busy.
-
-        Fewer guessed steps are started.
-        """
-        workers = self._workers
-        max_fits = workers.n_workers * workers.fits_per_worker
-        # waiting fits were ordered with less knowledge, so the new steps go first
-        self._started = {p: fit for p, fit in self._started.items() if not fit.cancel()}
-        n_started = 0
-        for number, (p, guessed) in enumerate(islice(steps, max_fits)):
-            most = workers.n_workers + workers.extra_guesses if guessed else max_fits
-            if p not in self._started and (number == 0 or n_started < most):
-                self._started[p] = workers.submit(p)
-            n_started += p in self._started
-
-    def take(self, p: float) -> Any:
-        """Return the fit of ``p``. Its warnings and errors are raised again here."""
-        if p not in self._started:
-            self.start([Step(p, guessed=False)])
-        return self._workers.result(self._started.pop(p))
-
-    def close(self) -> None:
-        """Drop the fits that were not taken."""
-        for fit in self._started.values():
-            fit.cancel()
-        self._workers.close()
-
-
 _Warned = tuple[str, type[Warning], str, int]
 # Stop loky from restarting a worker that has grown. The memory belongs to a learner, such as Java's, and would grow
 # again.
@@ -94,7 +34,11 @@ _ENVIRONMENT = {"LOKY_MAX_MEMORY_LEAK_SIZE": "1e15"}
 
 
 class InProcesses:
-    """Run ``fit(p)`` of thresholds in ``n_workers`` processes."""
+    """Run ``fit(p)`` of thresholds in ``n_workers`` processes.
+
+    ``fits_per_worker`` is the maximum number of fits started early for each worker. ``extra_guesses`` is the number of
+    guessed fits beyond ``n_workers``. They keep a worker busy while the next step waits for another fit.
+    """
 
     fits_per_worker = 2  # a fit that was sent to a process cannot be taken back
     extra_guesses = 1
@@ -112,6 +56,7 @@ class InProcesses:
         return future
 
     def result(self, fit: Future[Any]) -> Any:
+        """Return the result of ``fit`` when it has ended. Its warnings and errors are raised again here."""
         result, warned = fit.result()
         for record in warned:
             warnings.warn_explicit(*record)
@@ -164,7 +109,7 @@ def learns_in_threads(estimator: Any) -> bool:
 
 
 class InThreads(AbstractContextManager["InThreads"]):
-    """Run ``call`` on many arguments in ``n_workers`` threads."""
+    """Run ``call`` on many arguments in ``n_workers`` threads. Fits are started early as in ``InProcesses``."""
 
     fits_per_worker = 5  # some fits take ten times as long as others, and no thread should be idle
     extra_guesses = 2
@@ -201,3 +146,40 @@ class InThreads(AbstractContextManager["InThreads"]):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class SpeculativeFits:
+    """Start fits in ``workers`` before they are needed. Fits that nobody takes are dropped."""
+
+    def __init__(self, workers: InProcesses | InThreads) -> None:
+        self._workers = workers
+        self._started: dict[float, Future[Any]] = {}
+
+    def start(self, steps: Iterable[Step]) -> None:
+        """Start the first of ``steps``, and enough of the others to keep the workers busy.
+
+        Fewer guessed steps are started.
+        """
+        workers = self._workers
+        max_fits = workers.n_workers * workers.fits_per_worker
+        # waiting fits were ordered with less knowledge, so the new steps go first
+        self._started = {p: fit for p, fit in self._started.items() if not fit.cancel()}
+        n_started = 0
+        for number, (p, guessed) in enumerate(islice(steps, max_fits)):
+            most = workers.n_workers + workers.extra_guesses if guessed else max_fits
+            if p not in self._started and (number == 0 or n_started < most):
+                self._started[p] = workers.submit(p)
+            # A fit that runs already counts, or each call would start further ones.
+            n_started += p in self._started
+
+    def take(self, p: float) -> Any:
+        """Return the fit of ``p``. Its warnings and errors are raised again here."""
+        if p not in self._started:
+            self.start([Step(p, guessed=False)])
+        return self._workers.result(self._started.pop(p))
+
+    def close(self) -> None:
+        """Drop the fits that were not taken."""
+        for fit in self._started.values():
+            fit.cancel()
+        self._workers.close()

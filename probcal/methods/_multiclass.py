@@ -10,7 +10,6 @@ from typing import Literal
 import numpy as np
 
 from probcal._learner_output import normalised_rows
-from probcal.methods._base import combine_classes
 
 Multiclass = Literal["difference", "normalised"]
 
@@ -32,6 +31,33 @@ def one_against_rest_problems(
     return [((labels == one).astype(np.int64), ZERO_ONE) for one in separate]
 
 
+def two_columns(p: np.ndarray) -> np.ndarray:
+    """Return (n_rows, 2) probabilities from the (n_rows,) probabilities of the second class."""
+    columns = np.empty((len(p), 2))  # column_stack takes three times as long for one row
+    columns[:, 0], columns[:, 1] = 1 - p, p
+    return columns
+
+
+def combine_classes(probabilities: list[np.ndarray]) -> np.ndarray:
+    """Return (n_rows, n_classes) probabilities from the (n_rows,) probabilities of each class against the rest.
+
+    A single array belongs to the second of two classes. Several arrays are normalised.
+    """
+    return two_columns(probabilities[0]) if len(probabilities) == 1 else normalised_rows(np.column_stack(probabilities))
+
+
+def clipped_rows(probabilities: np.ndarray, clip: tuple[float, float]) -> np.ndarray:
+    """Return the probabilities clipped to a range. With more than two classes each row is then divided by its sum."""
+    if tuple(clip) == (0, 1):
+        return probabilities
+    # a row inside the range keeps both columns, because 1 - p would lose the digits of a small one
+    if probabilities.shape[1] == 2:
+        p = probabilities[:, 1]
+        inside = (p >= clip[0]) & (p <= clip[1])
+        return np.where(inside[:, None], probabilities, two_columns(np.clip(p, *clip)))
+    return normalised_rows(np.clip(probabilities, *clip))
+
+
 def combine_problems(
     probabilities: list[np.ndarray], multiclass: Multiclass | str, clip: tuple[float, float]
 ) -> np.ndarray:
@@ -42,6 +68,7 @@ def combine_problems(
 
     ``"normalised"``: each row is divided by its sum.
     """
+    # Clip before the division: a class that no probe voted for keeps a probability above 0.
     columns = np.clip(np.column_stack(probabilities), *clip)
     if columns.shape[1] == 1 or multiclass == "normalised":
         return combine_classes(list(columns.T))
@@ -94,6 +121,7 @@ def couple_pairs(probabilities: list[np.ndarray], n_classes: int) -> np.ndarray:
     r = np.zeros((n_rows, n_classes, n_classes))
     for (i, j), of_second in zip(combinations(range(n_classes), 2), probabilities, strict=True):
         r[:, j, i], r[:, i, j] = of_second, 1 - of_second
+    # The last row and column hold e, the multiplier b of the sum, so one call solves the systems of all rows.
     system = np.ones((n_rows, n_classes + 1, n_classes + 1))
     system[:, :-1, :-1] = -r * r.transpose(0, 2, 1)
     places = np.arange(n_classes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
@@ -12,31 +13,35 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 import pandas as pd
 from joblib import effective_n_jobs
+from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import validate_data
 
 from probcal._learner_output import predicted_classes
 from probcal._validation import count_rows, take_rows
 from probcal.fast_paths.fast_path import FastPath, make_fast_path, transform_rows
 from probcal.fast_paths.prior_shift import PriorShift
-from probcal.methods._executors import InProcesses, InThreads, SpeculativeFits, Step, Workers, learns_in_threads
-from probcal.methods._linear_labels import has_plain_scores, linear_labels
+from probcal.methods._executors import InProcesses, InThreads, SpeculativeFits, Step, learns_in_threads
 
-# Margins that are held at once, so that memory does not grow with the number of rows times classifiers.
+# Scores of linear classifiers, and margins of others, that are held at once. So memory does not grow with the number of
+# rows times classifiers.
+_SCORES_PER_BLOCK = 2**22
 _MARGINS_PER_BLOCK = 2**20
 _TRUSTED_PACKAGES = ("sklearn", "probcal")
 # Predicting for a larger share of the rows than this saves less than finding the distinct rows costs.
 _MAX_DISTINCT_SHARE = 0.9
 
 
-class TrainAtThreshold(Protocol):
-    """Train the classifier of a threshold. The result must not depend on when, where or after what it is fitted."""
-
-    def __call__(self, p: float) -> Any: ...
+Train = Callable[[float], Any]
+"""Train the classifier of a threshold. The result must not depend on when, where or after what it is fitted."""
 
 
 @runtime_checkable
-class TrainAtClassWeights(TrainAtThreshold, Protocol):
+class TrainAtClassWeights(Protocol):
     """Train under weights of the two classes, which a fast path can do for many thresholds at once."""
+
+    def __call__(self, p: float, /) -> Any: ...
 
     @property
     def weighs_classes(self) -> bool:
@@ -57,6 +62,7 @@ def predicts_rows_independently(estimator: Any) -> bool:
     for name in ("predicts_rows_independently", "answers_row_by_row"):  # the second is the earlier name
         if hasattr(estimator, name):
             return bool(getattr(estimator, name))
+    # A Pipeline or a search is as trustworthy as its parts, so all of them are looked at.
     parts = [estimator, *(part for part in estimator.get_params(deep=True).values() if hasattr(part, "get_params"))]
     kinds = [type(part) for part in parts]
     return all(kind.__module__.split(".")[0] in _TRUSTED_PACKAGES and kind is not FunctionTransformer for kind in kinds)
@@ -127,6 +133,48 @@ def batch_margins(fast_path: FastPath, classifiers: list[Any], X: Any) -> Iterat
         yield margins, error
 
 
+def has_plain_scores(classifier: Any, classes: np.ndarray) -> bool:
+    """Return whether the labels of a classifier of two ``classes`` are the signs of ``X @ coef_ + intercept_``."""
+    kind = type(classifier)
+    is_plain = (
+        isinstance(classifier, LinearClassifierMixin)
+        and getattr(kind, "predict", None) is LinearClassifierMixin.predict
+        and getattr(kind, "decision_function", None) is LinearClassifierMixin.decision_function
+        and np.array_equal(getattr(classifier, "classes_", ()), classes)
+    )
+    coefficients = getattr(classifier, "coef_", None)
+    return is_plain and type(coefficients) is np.ndarray and coefficients.ndim == 2 and len(coefficients) == 1
+
+
+def linear_labels(classifiers: list[Any], X: Any) -> Iterator[np.ndarray]:
+    """Yield whether each classifier predicts the second class, for blocks of rows: (n_block, n_classifiers) bool.
+
+    All ``classifiers`` have plain scores (``has_plain_scores``) and were fitted with the same columns.
+    """
+    # Most of the time of ``predict`` for one row goes into checks of the same row, so the rows are checked once here.
+    # A product of matrices may round in another way than a product with one vector, which matters only for a score next
+    # to 0. The classifiers of such scores predict for themselves, so each label is that of ``predict``.
+    X = validate_data(classifiers[0], X, accept_sparse="csr", reset=False)
+    coefficients = np.concatenate([one.coef_ for one in classifiers])
+    intercepts = np.concatenate([np.ravel(one.intercept_) for one in classifiers])
+    # a sum of n products is off by at most n eps of their sizes, in each of the two ways to compute it
+    rounding = (2 * coefficients.shape[1] + 8) * np.finfo(coefficients.dtype).eps
+    if X.dtype.kind == "f":
+        rounding = max(rounding, (2 * coefficients.shape[1] + 8) * float(np.finfo(X.dtype).eps))
+    step = max(1, _SCORES_PER_BLOCK // len(classifiers))
+    for start in range(0, X.shape[0], step):
+        rows = X[start : start + step]
+        # an overflow leaves a score that is not sure, so its classifier predicts for itself
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = safe_sparse_dot(rows, coefficients.T, dense_output=True) + intercepts
+            sizes = safe_sparse_dot(abs(rows), abs(coefficients).T, dense_output=True) + abs(intercepts)
+            is_sure = abs(scores) > rounding * sizes
+        labels = scores > 0
+        for index in np.flatnonzero(~is_sure.all(axis=0)):
+            labels[:, index] = classifiers[index].decision_function(rows) > 0
+        yield labels
+
+
 @dataclass(frozen=True, eq=False)
 class ProbePredictor:
     """Predict with the classifiers of one problem.
@@ -142,57 +190,47 @@ class ProbePredictor:
     def labels(self, classifiers: list[Any], batched: np.ndarray, classes: np.ndarray, X: Any) -> np.ndarray:
         """Return whether each classifier predicts the second class, (n_rows, n) bool."""
         labels = np.empty((count_rows(X), len(classifiers)), dtype=bool)
-        if self.fast_path is not None and batched.any():
-            made = [classifiers[index] for index in np.flatnonzero(batched)]
-            blocks = [margins > 0 for margins, _ in batch_margins(self.fast_path, made, X)]
-            labels[:, batched] = np.concatenate(blocks)
-        linear = self._linear(classifiers, batched, classes)
-        if linear.any():
-            blocks = list(linear_labels([classifiers[index] for index in np.flatnonzero(linear)], X))
-            labels[:, linear] = np.concatenate(blocks)
-        for index, column in self._separate_labels(classifiers, batched | linear, classes, X):
-            labels[:, index] = column
+        for start, columns, block in self._blocks(classifiers, batched, classes, X):
+            labels[start : start + len(block), columns] = block
         return labels
 
     def votes(self, classifiers: list[Any], batched: np.ndarray, classes: np.ndarray, X: Any) -> np.ndarray:
         """Return how many classifiers predict the second class, (n_rows,) int64, without holding all labels."""
         votes = np.zeros(count_rows(X), dtype=np.int64)
-        if self.fast_path is not None and batched.any():
-            made = [classifiers[index] for index in np.flatnonzero(batched)]
-            blocks = [(margins > 0).sum(axis=1) for margins, _ in batch_margins(self.fast_path, made, X)]
-            votes += np.concatenate(blocks)
-        linear = self._linear(classifiers, batched, classes)
-        if linear.any():
-            blocks = [
-                labels.sum(axis=1)
-                for labels in linear_labels([classifiers[index] for index in np.flatnonzero(linear)], X)
-            ]
-            votes += np.concatenate(blocks)
-        for _, column in self._separate_labels(classifiers, batched | linear, classes, X):
-            votes += column
+        for start, _, block in self._blocks(classifiers, batched, classes, X):
+            votes[start : start + len(block)] += block.sum(axis=1)
         return votes
 
-    def _linear(self, classifiers: list[Any], batched: np.ndarray, classes: np.ndarray) -> np.ndarray:
-        """Return which classifiers predict together although no fast path made them, (n,) bool."""
+    def _blocks(
+        self, classifiers: list[Any], batched: np.ndarray, classes: np.ndarray, X: Any
+    ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+        """Yield (first row, k numbers of classifiers, (n_block, k) bool) until each classifier predicted each row."""
         is_linear = [
             not made and has_plain_scores(one, classes) for one, made in zip(classifiers, batched, strict=True)
         ]
-        return np.array(is_linear, dtype=bool)
-
-    def _separate_labels(
-        self, classifiers: list[Any], batched: np.ndarray, classes: np.ndarray, X: Any
-    ) -> Iterator[tuple[int, np.ndarray]]:
-        """Yield (index, (n_rows,) bool) for each classifier that no fast path made."""
-        separate = np.flatnonzero(~batched).tolist()
+        linear = np.array(is_linear, dtype=bool)
+        batches: list[tuple[np.ndarray, Iterator[np.ndarray]]] = []
+        if self.fast_path is not None and batched.any():
+            columns = np.flatnonzero(batched)
+            margins = batch_margins(self.fast_path, [classifiers[index] for index in columns], X)
+            batches.append((columns, (values > 0 for values, _ in margins)))
+        if linear.any():
+            columns = np.flatnonzero(linear)
+            batches.append((columns, linear_labels([classifiers[index] for index in columns], X)))
+        for columns, blocks in batches:
+            start = 0
+            for block in blocks:
+                yield start, columns, block
+                start += len(block)
+        separate = np.flatnonzero(~(batched | linear))
         # a single classifier predicts all rows in less time than the equal ones are found
         rows = distinct_rows(X) if self.deduplicate_rows and len(separate) > 1 else DistinctRows(X)
         predict = partial(rows.predicted, classes=classes)
         waiting = [classifiers[index] for index in separate]
-        if self.n_threads == 1:
-            yield from ((index, predict(one) == 1) for index, one in zip(separate, waiting, strict=True))
-            return
-        with InThreads(predict, self.n_threads) as threads:
-            yield from ((index, codes == 1) for index, codes in zip(separate, threads.map(waiting), strict=True))
+        with nullcontext() if self.n_threads == 1 else InThreads(predict, self.n_threads) as threads:
+            predicted = map(predict, waiting) if threads is None else threads.map(waiting)
+            for index, codes in zip(separate, predicted, strict=True):
+                yield 0, np.array([index]), (codes == 1)[:, None]
 
 
 class Probe(NamedTuple):
@@ -230,12 +268,12 @@ class SeparateProbes(Probes):
     """
 
     def __init__(
-        self, train: TrainAtThreshold, rows: DistinctRows, classes: np.ndarray, predictor: ProbePredictor,
+        self, train: Train, rows: DistinctRows, classes: np.ndarray, predictor: ProbePredictor,
         n_workers: int = 1, *, in_threads: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(classes, predictor)
-        self._fit = _FitAndPredict(train, rows, classes)
-        workers: Callable[[TrainAtThreshold, int], Workers] = InThreads if in_threads else InProcesses
+        self._fit = partial(_fit_and_predict, train, rows, classes)
+        workers = InThreads if in_threads else InProcesses
         self._speculative = SpeculativeFits(workers(self._fit, n_workers)) if n_workers > 1 else None
 
     def fit_ahead(self, steps: Iterator[Step]) -> None:
@@ -251,23 +289,14 @@ class SeparateProbes(Probes):
             self._speculative.close()
 
 
-class _FitAndPredict(NamedTuple):
+def _fit_and_predict(train: Train, rows: DistinctRows, classes: np.ndarray, p: float) -> tuple[Any, np.ndarray]:
     """Fit and predict in one call, so that a process sends back the labels with the classifier."""
-
-    train: TrainAtThreshold
-    rows: DistinctRows
-    classes: np.ndarray
-
-    def __call__(self, p: float) -> tuple[Any, np.ndarray]:
-        classifier = self.train(p)
-        return classifier, self.rows.predicted(classifier, self.classes) == 1
+    classifier = train(p)
+    return classifier, rows.predicted(classifier, classes) == 1
 
 
-class BatchProbes(Probes):
-    """Fit the thresholds that are sure to be needed next in one batch by ``fast_path``.
-
-    The learner itself is fitted where the fast path cannot guarantee the labels.
-    """
+class _FastProbes(Probes):
+    """Fit by ``fast_path``. The learner itself is fitted where the fast path cannot guarantee the labels."""
 
     def __init__(
         self, train: TrainAtClassWeights, rows: Any, classes: np.ndarray, predictor: ProbePredictor, fast_path: FastPath
@@ -275,6 +304,13 @@ class BatchProbes(Probes):
         super().__init__(classes, predictor)
         self._train, self._rows, self._fast_path = train, rows, fast_path
         self._slow = SeparateProbes(train, DistinctRows(rows), classes, predictor)
+
+
+class BatchProbes(_FastProbes):
+    """Fit the thresholds that are sure to be needed next in one batch."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self._ready: dict[float, tuple[Probe, np.ndarray]] = {}
 
     def fit_ahead(self, steps: Iterator[Step]) -> None:
@@ -319,21 +355,11 @@ class BatchProbes(Probes):
         return ready | {p: self._slow.fit_and_predict(p) for p in thresholds if p not in ready}
 
 
-class ShiftedProbes(Probes):
+class ShiftedProbes(_FastProbes):
     """Fit once for all thresholds, where class weights only shift the learner's log-odds."""
 
-    def __init__(
-        self,
-        train: TrainAtClassWeights,
-        rows: Any,
-        classes: np.ndarray,
-        predictor: ProbePredictor,
-        fast_path: PriorShift,
-    ) -> None:
-        super().__init__(classes, predictor)
-        self._train, self._rows, self._fast_path = train, rows, fast_path
-        self._slow = SeparateProbes(train, DistinctRows(rows), classes, predictor)
-        self._log_odds: _LogOdds | None = None
+    _fast_path: PriorShift
+    _log_odds: _LogOdds | None = None
 
     def fit_and_predict(self, p: float) -> tuple[Probe, np.ndarray]:
         (shifted,) = self._train.fit_batch(self._fast_path, [p])
@@ -360,7 +386,7 @@ class _LogOdds:
 
 
 def make_probes(
-    estimator: Any, train: TrainAtThreshold, X: Any, classes: np.ndarray, n_jobs: int | None, *, shortcuts: bool
+    estimator: Any, train: Train, X: Any, classes: np.ndarray, n_jobs: int | None, *, shortcuts: bool
 ) -> Probes:
     """Return the fastest exact way to fit the thresholds of one problem. ``X`` are the rows that weigh the intervals.
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from probcal._learner_output import learner_probabilities, normalised_rows, predicted_classes
 from probcal._validation import CLIP_OR_ROWS, COUNT, Constraint
-from probcal.methods._base import ProbabilityMethod, clipped_rows
-from probcal.methods._fitting import drawn_seed, fit_on_sample, fresh_copy, refuse_frozen, sampler
+from probcal.methods._base import ProbabilityMethod, drawn_seed, fit_on_sample, fresh_copy, refuse_frozen, sampler
+from probcal.methods._multiclass import clipped_rows
 from probcal.methods.calibrators._calibrator import smallest_probability
 
 
@@ -26,7 +26,8 @@ class BaggedVoteClassifier(ProbabilityMethod):
     voting : {"auto", "votes", "means"}, default="auto"
         What the bags contribute.
 
-        - ``"votes"`` predicts the proportion of classifiers that output the class, as in the paper.
+        - ``"votes"`` predicts the proportion of classifiers that output the class, as in the paper. With
+          ``clip=(0, 1)`` that is 0 or 1 where all bags agree.
         - ``"means"`` predicts the mean of their probabilities, as Weka's Bagging does.
         - ``"auto"`` is ``"means"`` if the classifier has ``predict_proba``, and ``"votes"`` otherwise.
 
@@ -34,7 +35,7 @@ class BaggedVoteClassifier(ProbabilityMethod):
     clip : "rows" or tuple of (float, float), default="rows"
         Predicted probabilities are clipped to this range. With more than two classes each row is then divided by its
         sum. ``"rows"`` is [1 / 2n, 1 - 1 / 2n] for n training rows. The paper does not clip, and ``(0, 1)`` changes
-        nothing.
+        nothing. With ``frequency_weights`` in ``fit``, n is the sum of the weights, and so is the size of a bag.
     random_state : int, RandomState, Generator or None, default=None
         Seed. Each bag has its own random stream.
 
@@ -44,10 +45,8 @@ class BaggedVoteClassifier(ProbabilityMethod):
         Labels in sorted order.
     estimators_ : list of classifiers
         One fitted classifier per bag.
-    n_features_in_ : int
-        Number of columns of X. Only set if X has columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns of X. Only set if all names are strings.
+    n_features_in_, feature_names_in_ : int, and ndarray of shape (n_features_in_,)
+        Number and names of the columns of X. Only set if X has columns, and names that are strings.
 
     See Also
     --------
@@ -92,34 +91,7 @@ class BaggedVoteClassifier(ProbabilityMethod):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, frequency_weights: bool = False) -> Self:
-        """Fit one classifier per bootstrap sample.
-
-        The chance of a row to be drawn is proportional to its weight, so the learner itself gets no weights.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Rows. The learner gets samples of them.
-        y : array-like of shape (n_rows,)
-            Labels of two or more classes.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows, not negative. Only their ratios count. A row of weight 0 is left out. None means equal
-            weights.
-        frequency_weights : bool, default=False
-            Whether the weights are whole numbers that say how often each row occurs. There are then as many rows, for
-            the size of a sample and for ``clip="rows"``, as the sum of the weights.
-
-        Returns
-        -------
-        self
-            The fitted method.
-
-        Raises
-        ------
-        ValueError
-            If a parameter, a label or a weight is invalid, if all labels are equal, or if the lengths of ``X`` and
-            ``y`` differ. If the learner is a FrozenEstimator, or has no ``predict_proba`` for ``voting="means"``.
-        """
+        # The chance of a row to be drawn is proportional to its weight, so the learner itself gets no weights.
         refuse_frozen(self.estimator)
         X, labels, weights = self._begin(X, y, sample_weight, frequency_weights)
         if self.voting == "means" and not hasattr(self.estimator, "predict_proba"):
@@ -130,6 +102,7 @@ class BaggedVoteClassifier(ProbabilityMethod):
         low = smallest_probability(n_rows)
         self._clip: tuple[float, float] = (low, 1 - low) if isinstance(self.clip, str) else self.clip
         chances = None if weights is None else weights / weights.sum()
+        # A bag has a stream of its own, so bags do not depend on how many there are.
         streams = np.random.SeedSequence(drawn_seed(self.random_state)).spawn(self.n_estimators)
         sample = sampler(self.estimator, X)
         self.estimators_ = [
@@ -138,20 +111,6 @@ class BaggedVoteClassifier(ProbabilityMethod):
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Predict class probabilities.
-
-        With votes and ``clip=(0, 1)`` they are 0 and 1 where all bags agree.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Rows to predict.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Probabilities, in the order of ``classes_``.
-        """
         self._before_predicting(X)
         if len(self.classes_) == 2:
             return clipped_rows(np.mean([self._output(bag, X) for bag in self.estimators_], axis=0), self._clip)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from probcal._learner_output import learner_probabilities, learns_nothing
 from probcal._validation import Constraint, Rule, count_rows, take_rows
-from probcal.methods._fitting import drawn_seed, fit_weighted, fresh_copy
+from probcal.methods._base import drawn_seed, fit_weighted, fresh_copy
 from probcal.methods.direct import DirectClassifier
 
 _CANDIDATES = expit(np.arange(-12, 12.01, 0.05))

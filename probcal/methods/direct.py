@@ -10,8 +10,8 @@ from sklearn.base import clone
 from probcal._learner_output import every_class_place, learner_probabilities, predicted_classes
 from probcal._validation import CLIP, Constraint
 from probcal.components.classes import unmet_need
-from probcal.methods._base import ProbabilityMethod, class_scores, clipped_rows, combine_classes
-from probcal.methods._fitting import drawn_seed, fit_weighted, fresh_copy
+from probcal.methods._base import ProbabilityMethod, class_scores, drawn_seed, fit_weighted, fresh_copy
+from probcal.methods._multiclass import clipped_rows, combine_classes
 
 Kept = Literal["both", "positive", "predicted"]
 
@@ -43,10 +43,8 @@ class DirectClassifier(ProbabilityMethod):
         Labels in sorted order.
     estimator_ : classifier
         The fitted classifier.
-    n_features_in_ : int
-        Number of columns of X. Only set if X has columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns of X. Only set if all names are strings.
+    n_features_in_, feature_names_in_ : int, and ndarray of shape (n_features_in_,)
+        Number and names of the columns of X. Only set if X has columns, and names that are strings.
 
     See Also
     --------
@@ -87,33 +85,6 @@ class DirectClassifier(ProbabilityMethod):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, frequency_weights: bool = False) -> Self:
-        """Fit the learner.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Rows, passed to the learner unchanged.
-        y : array-like of shape (n_rows,)
-            Labels of two or more classes.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Weights for the learner, not negative. Only their ratios count: they are multiplied by a number that makes
-            their mean 1. A row of weight 0 is left out. None means equal weights.
-        frequency_weights : bool, default=False
-            Whether the weights are whole numbers that say how often each row occurs. A row of weight 2 then counts as
-            two rows.
-
-        Returns
-        -------
-        self
-            The fitted method.
-
-        Raises
-        ------
-        ValueError
-            If a parameter, a label or a weight is invalid, if all labels are equal, or if the lengths of ``X`` and
-            ``y`` differ. If weights are given and the learner takes none. If the learner has no ``predict_proba``, or
-            its ``classes_`` does not hold the labels of ``y``.
-        """
         X, labels, weights = self._begin(X, y, sample_weight, frequency_weights)
         copy = fresh_copy(self.estimator, np.random.default_rng(drawn_seed(self.random_state)))
         self.estimator_ = fit_weighted(copy, X, labels, self._weights_for_learner(weights))
@@ -124,22 +95,11 @@ class DirectClassifier(ProbabilityMethod):
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Predict class probabilities.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Rows to predict.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Probabilities, in the order of ``classes_``.
-        """
         self._before_predicting(X)
         p = clipped_rows(learner_probabilities(self.estimator_, X, self.classes_), self.clip)
         if self.kept == "both" or len(self.classes_) != 2:
             return p
+        # 1 - p instead of the stored p: a program that keeps one number has lost the digits of the other.
         first = (p[:, 0] > p[:, 1]) & (self.kept == "predicted")
         return np.column_stack([np.where(first, p[:, 0], 1 - p[:, 1]), np.where(first, 1 - p[:, 0], p[:, 1])])
 
@@ -187,10 +147,8 @@ class RescaledClassifier(ProbabilityMethod):
         The fitted classifier.
     least_, greatest_ : ndarray of shape (1,) or (n_classes,)
         Scores that become 0 and 1. There is one number for two classes, and otherwise one per class.
-    n_features_in_ : int
-        Number of columns of X. Only set if X has columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns of X. Only set if all names are strings.
+    n_features_in_, feature_names_in_ : int, and ndarray of shape (n_features_in_,)
+        Number and names of the columns of X. Only set if X has columns, and names that are strings.
 
     See Also
     --------
@@ -218,54 +176,16 @@ class RescaledClassifier(ProbabilityMethod):
         self.estimator = estimator
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, frequency_weights: bool = False) -> Self:
-        """Fit the learner and the range of its scores.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Rows, passed to the learner unchanged.
-        y : array-like of shape (n_rows,)
-            Labels of two or more classes.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Weights for the learner, not negative. Only their ratios count: they are multiplied by a number that makes
-            their mean 1. A row of weight 0 is left out. None means equal weights.
-        frequency_weights : bool, default=False
-            Whether the weights are whole numbers that say how often each row occurs. A row of weight 2 then counts as
-            two rows.
-
-        Returns
-        -------
-        self
-            The fitted method.
-
-        Raises
-        ------
-        ValueError
-            If a label or a weight is invalid, if all labels are equal, or if the lengths of ``X`` and ``y`` differ. If
-            weights are given and the learner takes none. If the learner has neither ``decision_function`` nor
-            ``predict_proba``. If a score is missing or infinite.
-        """
         X, labels, weights = self._begin(X, y, sample_weight, frequency_weights)
         self.estimator_ = fit_weighted(clone(self.estimator), X, labels, self._weights_for_learner(weights))
         scores = self._scores(X)
         if not np.isfinite(scores).all():
             raise ValueError("only finite scores can be rescaled; the learner gave infinite or missing ones")
+        # Each class against the rest has a scale of its own.
         self.least_, self.greatest_ = scores.min(axis=0), scores.max(axis=0)
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Predict the rescaled scores.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Rows to predict.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Rescaled scores, in the order of ``classes_``. Each row sums to 1.
-        """
         self._before_predicting(X)
         width = self.greatest_ - self.least_
         varied = width > 0

@@ -9,8 +9,8 @@ import numpy as np
 from contourpy import contour_generator
 
 from probcal._learner_output import learner_scores
-from probcal.methods.plane import like_rows, plane_points
 from probcal.methods.refinement import ThresholdClassifiers
+from probcal.methods.vote_contradictions import like_rows, plane_points
 
 PointPredictor = Callable[[np.ndarray], np.ndarray]
 """From points (n, 2) to (n,) bool, whether the classifier predicts the positive class."""

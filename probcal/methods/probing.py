@@ -1,8 +1,8 @@
 """Probing: class probabilities from binary classifiers (Langford & Zadrozny 2005).
 
 Read it in three files. Here is how the classifier of a threshold is trained under importance weights: steps 2(d) and
-2(e) of Algorithm 1. ``_threshold_method`` fits and combines the problems of several classes. ``refinement`` chooses the
-thresholds and counts the votes.
+2(e) of Algorithm 1. ``refinement`` is Algorithm 1 itself, from the thresholds to the votes. ``_probes`` fits many
+weighted classifiers and predicts with them, in batches or early where that is exact.
 """
 
 from __future__ import annotations
@@ -19,11 +19,10 @@ from sklearn.linear_model._base import LinearClassifierMixin
 from probcal._learner_output import last_step, predicted_classes
 from probcal._validation import CLIP, COUNT, FLAG, Constraint
 from probcal.fast_paths.fast_path import FastPath
-from probcal.methods._fitting import fit_on_sample, fit_weighted, fresh_copy, sampler, takes_weights
+from probcal.methods._base import fit_on_sample, fit_weighted, fresh_copy, sampler, takes_weights
 from probcal.methods._multiclass import Multiclass
-from probcal.methods._probes import TrainAtThreshold
-from probcal.methods._threshold_method import ThresholdMethod
-from probcal.methods.refinement import Loss, Refinement, ThresholdLoss, even_thresholds
+from probcal.methods._probes import Train
+from probcal.methods.refinement import Loss, Refinement, ThresholdLoss, ThresholdMethod, even_thresholds
 
 Weighting = Literal["auto", "weight", "rejection", "costing"]
 TotalWeight = Literal["n"] | None
@@ -241,10 +240,8 @@ class ProbingClassifier(ThresholdMethod):
         Positions in ``estimators_`` in the order of fitting. Only with two classes.
     probabilities_ : ndarray of shape (n_fitted + 1,)
         Predicted probability of the second class for each number of votes, from 0 up. Only with two classes.
-    n_features_in_ : int
-        Number of columns of X. Only set if X has columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns of X. Only set if all names are strings.
+    n_features_in_, feature_names_in_ : int, and ndarray of shape (n_features_in_,)
+        Number and names of the columns of X. Only set if X has columns, and names that are strings.
 
     See Also
     --------
@@ -367,13 +364,6 @@ class ProbingClassifier(ThresholdMethod):
         return self
 
     def check_parameters(self) -> None:
-        """Check the constructor parameters.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is invalid, or if ``weighting="weight"`` is set for a learner that takes no weights.
-        """
         super().check_parameters()
         check_weights_accepted(self)
 
@@ -385,7 +375,7 @@ class ProbingClassifier(ThresholdMethod):
 
     def _training(
         self, X: Any, labels: np.ndarray, classes: np.ndarray, weights: np.ndarray | None, stream: tuple[int, ...]
-    ) -> TrainAtThreshold:
+    ) -> Train:
         return WeightedTraining(
             self.estimator, X, labels, classes, weights, chosen_weighting(self), self.total_weight, self.n_samples,
             stream,

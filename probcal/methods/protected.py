@@ -24,7 +24,7 @@ from probcal._validation import (
     row_weights,
     take_rows,
 )
-from probcal.methods._base import two_columns
+from probcal.methods._multiclass import two_columns
 from probcal.methods.calibrators._calibrator import smallest_probability
 from probcal.methods.direct import DirectClassifier
 from probcal.protection import CompositeJumper, ProtectedForecaster, SimpleJumper
@@ -101,10 +101,8 @@ class ProtectedClassifier(DirectClassifier):
         The number that ``truncation`` stands for.
     log10_martingale_ : ndarray of shape (n_rows,)
         log10 S after each row of the last stream. ``predict_proba_online`` sets it, and ``fit`` removes it.
-    n_features_in_ : int
-        Number of columns of X. Only set if X has columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns of X. Only set if all names are strings.
+    n_features_in_, feature_names_in_ : int, and ndarray of shape (n_features_in_,)
+        Number and names of the columns of X. Only set if X has columns, and names that are strings.
 
     See Also
     --------
@@ -157,31 +155,6 @@ class ProtectedClassifier(DirectClassifier):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, frequency_weights: bool = False) -> Self:
-        """Fit the learner.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Rows, passed to the learner unchanged.
-        y : array-like of shape (n_rows,)
-            Labels of two or more classes.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Weights for the learner, not negative. Only their ratios count: they are multiplied by a number that makes
-            their mean 1. A row of weight 0 is left out. None means equal weights.
-        frequency_weights : bool, default=False
-            Whether the weights are whole numbers that say how often each row occurs. A row of weight 2 then counts as
-            two rows.
-
-        Returns
-        -------
-        self
-            The fitted method.
-
-        Raises
-        ------
-        ValueError
-            As ``DirectClassifier.fit``, and if ``y`` has more classes than the calibrators support.
-        """
         # the stream was that of an earlier fit
         self.__dict__.pop("log10_martingale_", None)
         super().fit(X, y, sample_weight, frequency_weights=frequency_weights)
@@ -371,10 +344,8 @@ class RetrainedClassifier(DirectClassifier):
         Labels in sorted order.
     estimator_ : classifier
         The fitted classifier.
-    n_features_in_ : int
-        Number of columns of X. Only set if X has columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns of X. Only set if all names are strings.
+    n_features_in_, feature_names_in_ : int, and ndarray of shape (n_features_in_,)
+        Number and names of the columns of X. Only set if X has columns, and names that are strings.
 
     See Also
     --------
@@ -412,31 +383,6 @@ class RetrainedClassifier(DirectClassifier):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, frequency_weights: bool = False) -> Self:
-        """Fit the learner, and keep the rows for later fits.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Rows, passed to the learner unchanged.
-        y : array-like of shape (n_rows,)
-            Labels of two or more classes.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Weights for the learner, not negative. Only their ratios count: they are multiplied by a number that makes
-            their mean 1. A row of weight 0 is left out. None means equal weights.
-        frequency_weights : bool, default=False
-            Whether the weights are whole numbers that say how often each row occurs. A row of weight 2 then counts as
-            two rows.
-
-        Returns
-        -------
-        self
-            The fitted method.
-
-        Raises
-        ------
-        ValueError
-            As ``DirectClassifier.fit``.
-        """
         super().fit(X, y, sample_weight, frequency_weights=frequency_weights)
         self._learned = _LearnedRows(X, label_array(y), row_weights(sample_weight, count_rows(X)), frequency_weights)
         return self

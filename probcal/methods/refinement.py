@@ -1,7 +1,8 @@
 """Choose the thresholds of Probing: Algorithm 1 of Langford & Zadrozny (2005), or a given grid.
 
 ``refine_thresholds`` is Algorithm 1, and ``ThresholdClassifiers.votes`` counts the votes of Algorithm 2. The rules for
-splitting an interval are those of section 3, "Loss Details". All logarithms are natural (nats).
+splitting an interval are those of section 3, "Loss Details". All logarithms are natural (nats). ``ThresholdMethod`` is
+the base class of Probing, relabeling and the weight sweep. It splits several classes into problems of two.
 """
 
 from __future__ import annotations
@@ -9,16 +10,20 @@ from __future__ import annotations
 import math
 from bisect import bisect, insort
 from collections.abc import Iterator
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, Literal
+from itertools import pairwise, zip_longest
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from probcal._learner_output import predicted_classes
-from probcal.methods._base import renamed_attribute
+from probcal._validation import available_if, count_rows, take_rows
+from probcal.methods._base import ProbabilityMethod, drawn_seed, refuse_frozen, renamed_attribute, warn_of_class_weight
 from probcal.methods._executors import Step
-from probcal.methods._probes import Probe, ProbePredictor, Probes
+from probcal.methods._multiclass import Multiclass, combine_problems, one_against_rest_problems, pair_in_errors
+from probcal.methods._probes import Probe, ProbePredictor, Probes, Train, make_probes
+from probcal.methods.vote_contradictions import Monotonicity, crossings, monotonicity
 
 Loss = Literal["log_loss", "squared_error"]
 Refinement = Literal["printed", "true_drop"]
@@ -187,6 +192,7 @@ class ThresholdClassifiers:
         ndarray of shape (n_rows,)
             Predicted probabilities of the positive class.
         """
+        # Replay the splits in the order of fitting: stage t then has the intervals of a run that ended after t probes.
         intervals = [self.threshold_loss.interval(0.0, 1.0)]
         before: list[int] = []
         votes: Any = 0
@@ -229,9 +235,12 @@ def refine_thresholds(
         probes.fit_ahead(_expected_steps(intervals, counts, threshold_loss, n_probes - step))
         probe, positive_rows = probes.fit_and_predict(threshold)
         intervals[best : best + 1] = threshold_loss.split(intervals[best])
+        # Threshold number k lies between intervals k and k + 1, so the list of probes stays in the order of thresholds.
         fitted.insert(best, probe)
         chosen.append(threshold)
         votes += positive_rows
+    # The thresholds are read back from the ends of the intervals, which are in rising order. ``chosen`` keeps the order
+    # of fitting.
     return _threshold_classifiers(probes, intervals, fitted, chosen, threshold_loss)
 
 
@@ -256,6 +265,8 @@ def _expected_steps(
             return
         yield Step(intervals[best].p, guessed[best])
         intervals[best : best + 1] = threshold_loss.split(intervals[best])
+        # The split falls near the middle of the interval, so half of the rows on each side is the best guess. A wrong
+        # guess costs time only: a fit that nobody takes is dropped.
         counts[best : best + 1] = [counts[best] / 2] * 2
         guessed[best : best + 1] = [True] * 2
 
@@ -290,3 +301,217 @@ def _threshold_classifiers(
         np.array([probe.batched for probe in fitted], dtype=bool),
         probes.predictor,
     )
+
+
+TwoClasses = tuple[np.ndarray | None, np.ndarray, np.ndarray]
+"""A problem of two classes: the numbers of its rows (None for all), their labels, and the two classes."""
+
+
+def _has_stages(method: ThresholdMethod) -> bool:
+    if method._grid() is not None:
+        raise AttributeError("a grid has other thresholds for each number of probes, so there are no stages")
+    return True
+
+
+class ThresholdMethod(ProbabilityMethod):
+    """Predict the probability at which the labels of classifiers at rising thresholds go from 1 to 0.
+
+    Subclasses define how the classifier of a threshold is trained (``_training``), and may set a grid of thresholds
+    (``_grid``).
+    """
+
+    n_probes: int
+    multiclass: Multiclass | str
+    clip: tuple[float, float]
+    n_jobs: int | None
+    random_state: int | np.random.RandomState | None
+    shortcuts: bool = True
+
+    def _training(
+        self, X: Any, labels: np.ndarray, classes: np.ndarray, weights: np.ndarray | None, stream: tuple[int, ...]
+    ) -> Train:
+        raise NotImplementedError
+
+    def _threshold_loss(self) -> ThresholdLoss:
+        return ThresholdLoss()
+
+    def _grid(self) -> np.ndarray | None:
+        """Return the rising thresholds (n,) of a grid, or None if Algorithm 1 chooses them."""
+        return None
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, frequency_weights: bool = False) -> Self:
+        """Fit one classifier per threshold.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows, passed to the learner unchanged.
+        y : array-like of shape (n_rows,)
+            Labels of two or more classes.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows, not negative. Only their ratios count: they are multiplied by a number that makes
+            their mean 1. A row of weight 0 is left out. None means equal weights.
+        frequency_weights : bool, default=False
+            Whether the weights are whole numbers that say how often each row occurs. A row of weight 2 then counts as
+            two rows.
+
+        Returns
+        -------
+        self
+            The fitted method.
+
+        Raises
+        ------
+        ValueError
+            If a parameter, a label or a weight is invalid, if all labels are equal, or if the lengths of ``X`` and
+            ``y`` differ. If the learner is a FrozenEstimator, or must take weights and takes none. With
+            ``rows="support_vectors"``, also if it has no valid ``support_``. An error in a pair of classes names the
+            pair.
+
+        Warns
+        -----
+        UserWarning
+            If the learner has its own ``class_weight``.
+        """
+        self._fit_thresholds(X, y, sample_weight, frequency_weights)
+        return self
+
+    def _fit_thresholds(
+        self, X: Any, y: Any, sample_weight: Any, frequency_weights: bool, interval_X: Any = None
+    ) -> None:
+        """Fit the classifiers. ``interval_X``: rows that weigh the intervals instead of the training rows."""
+        refuse_frozen(self.estimator)
+        X, labels, weights = self._begin(X, y, sample_weight, frequency_weights)
+        warn_of_class_weight(self)
+        if interval_X is None:
+            interval_weights = np.ones(len(labels)) if weights is None else weights
+        else:
+            # Rows to be predicted have no weights yet.
+            interval_weights = np.ones(count_rows(interval_X))
+        seed = drawn_seed(self.random_state)
+        problems = self._problems(labels)
+        self.threshold_models_: list[ThresholdClassifiers] = []
+        for number, (rows, problem_labels, classes) in enumerate(problems):
+            # several problems draw independently of each other
+            stream = (seed,) if len(problems) == 1 else (seed, number)
+            with nullcontext() if rows is None else pair_in_errors(classes):
+                problem_X, problem_weights = X, weights
+                if rows is not None:
+                    problem_X, problem_weights = take_rows(X, rows), None if weights is None else weights[rows]
+                train = self._training(problem_X, problem_labels, classes, problem_weights, stream)
+                rows_in_intervals = problem_X if interval_X is None else interval_X
+                self.threshold_models_.append(self._fit_problem(train, rows_in_intervals, interval_weights, classes))
+        if len(problems) == 1:
+            (model,) = self.threshold_models_
+            self.thresholds_, self.estimators_, self.order_ = model.thresholds, model.classifiers, model.order
+            # Of several problems each model has probabilities of its own.
+            self.probabilities_ = np.clip(model.probabilities, *self.clip)
+
+    def _problems(self, labels: np.ndarray) -> list[TwoClasses]:
+        problems = one_against_rest_problems(labels, self.classes_, self.multiclass)
+        return [(None, problem_labels, classes) for problem_labels, classes in problems]
+
+    def _fit_problem(
+        self, train: Train, interval_X: Any, interval_weights: np.ndarray, classes: np.ndarray
+    ) -> ThresholdClassifiers:
+        grid = self._grid()
+        probes = make_probes(self.estimator, train, interval_X, classes, self.n_jobs, shortcuts=self.shortcuts)
+        with closing(probes):
+            if grid is not None:
+                return fit_on_grid(probes, grid, self._threshold_loss())
+            return refine_thresholds(probes, self.n_probes, self._threshold_loss(), interval_weights)
+
+    probings_ = renamed_attribute("probings_", "threshold_models_")
+    estimates_ = renamed_attribute("estimates_", "probabilities_")
+
+    def votes(self, X: Any) -> np.ndarray:
+        """Count the classifiers that predict the positive class.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_problems), dtype int
+            One dimension for two classes. With more classes there is one column for each class against the rest, or for
+            each pair.
+        """
+        self._before_predicting(X)
+        votes = [model.votes(X) for model in self.threshold_models_]
+        return votes[0] if len(votes) == 1 else np.column_stack(votes)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        # Algorithm 2: counting the votes equals sorting them, which makes them monotone (section 3)
+        self._before_predicting(X)
+        return self._combine([model.probabilities[model.votes(X)] for model in self.threshold_models_])
+
+    @available_if(_has_stages)
+    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
+        """Predict class probabilities after 1, 2, ... probes.
+
+        After t probes they equal those of ``n_probes=t`` with the same seed, to the last bit. Each probe predicts once.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows to predict.
+
+        Yields
+        ------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of ``classes_``. Each stage is a new array.
+
+        Raises
+        ------
+        AttributeError
+            If the thresholds lie on a grid, because a grid has other thresholds for each number of probes.
+        """
+        self._before_predicting(X)
+        last: tuple[np.ndarray | None, ...] = (None,) * len(self.threshold_models_)
+        for stage in zip_longest(*(model.staged_probabilities(X) for model in self.threshold_models_)):
+            # a problem without further intervals stays as it is
+            last = tuple(old if new is None else new for new, old in zip(stage, last, strict=True))
+            yield self._combine(list(last))  # type: ignore[arg-type]  # each problem has a first stage
+
+    def monotonicity(self, X: Any) -> Monotonicity | list[Monotonicity]:
+        """Report how often votes contradict each other, so that sorting changes them.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows to predict.
+
+        Returns
+        -------
+        Monotonicity or list of Monotonicity
+            One report for two classes. With more classes there is one for each class against the rest, or for each
+            pair.
+        """
+        self._before_predicting(X)
+        reports = [monotonicity(model.thresholds, model.predicted_labels(X)) for model in self.threshold_models_]
+        return reports[0] if len(reports) == 1 else reports
+
+    def measures(self, X: Any) -> dict[str, float]:
+        """Return the measures that only the method knows.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_columns)
+            Rows to predict.
+
+        Returns
+        -------
+        dict of str to float
+            The only key is ``"crossings"``: how many pairs of thresholds a < b contradict each other. They do if b's
+            classifier predicts positive and a's predicts negative at a point. The points are the rows of ``X``. For two
+            numeric columns, a grid of 100 x 100 points over their box is added, as far as it lies within their convex
+            hull. The number is a lower bound, because contradictions between these points are not found. With more than
+            two classes it is the sum over the problems.
+        """
+        self._before_predicting(X)
+        return {"crossings": float(sum(crossings(model.predicted_labels, X) for model in self.threshold_models_))}
+
+    def _combine(self, probabilities: list[np.ndarray]) -> np.ndarray:
+        return combine_problems(probabilities, self.multiclass, self.clip)

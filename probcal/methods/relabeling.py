@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from probcal._validation import CLIP, COUNT, Constraint
-from probcal.methods._fitting import fit_on_sample, fresh_copy
+from probcal.methods._base import fit_on_sample, fresh_copy
 from probcal.methods._multiclass import Multiclass
-from probcal.methods._probes import TrainAtThreshold
-from probcal.methods._threshold_method import ThresholdMethod
+from probcal.methods._probes import Train
 from probcal.methods.probing import random_stream
-from probcal.methods.refinement import Loss, ThresholdLoss, even_thresholds
+from probcal.methods.refinement import Loss, ThresholdLoss, ThresholdMethod, even_thresholds
 
 
 class RelabelingClassifier(ThresholdMethod):
@@ -50,21 +49,10 @@ class RelabelingClassifier(ThresholdMethod):
     ----------
     classes_ : ndarray of shape (n_classes,)
         Labels in sorted order.
-    threshold_models_ : list of ThresholdClassifiers
-        One for two classes. With more classes, one for each probed class against the rest.
-    thresholds_ : ndarray of shape (n_fitted,)
-        Thresholds p, rising. Only with two classes. There are fewer than ``n_probes`` only if floats can split no
-        interval any more.
-    estimators_ : list of classifiers
-        The fitted classifiers in the order of ``thresholds_``. Only with two classes.
-    order_ : ndarray of shape (n_fitted,), dtype int
-        Positions in ``estimators_`` in the order of fitting. Only with two classes.
-    probabilities_ : ndarray of shape (n_fitted + 1,)
-        Predicted probability of the second class for each number of votes, from 0 up. Only with two classes.
-    n_features_in_ : int
-        Number of columns of X. Only set if X has columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns of X. Only set if all names are strings.
+    threshold_models_, thresholds_, estimators_, order_, probabilities_ : list and ndarray
+        As in ``ProbingClassifier``.
+    n_features_in_, feature_names_in_ : int, and ndarray of shape (n_features_in_,)
+        Number and names of the columns of X. Only set if X has columns, and names that are strings.
 
     See Also
     --------
@@ -114,41 +102,6 @@ class RelabelingClassifier(ThresholdMethod):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, frequency_weights: bool = False) -> Self:
-        """Fit one classifier per threshold.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Rows, passed to the learner unchanged.
-        y : array-like of shape (n_rows,)
-            Labels of two or more classes.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Weights for the learner, not negative. Only their ratios count: they are multiplied by a number that makes
-            their mean 1. A row of weight 0 is left out. None means equal weights.
-        frequency_weights : bool, default=False
-            Whether the weights are whole numbers that say how often each row occurs. A row of weight 2 then counts as
-            two rows.
-
-        Returns
-        -------
-        self
-            The fitted method.
-
-        Raises
-        ------
-        ValueError
-            If a parameter, a label or a weight is invalid, if all labels are equal, or if the lengths of ``X`` and
-            ``y`` differ. If weights are given and the learner takes none. If the learner is a FrozenEstimator.
-
-        Warns
-        -----
-        UserWarning
-            If the learner has its own ``class_weight``.
-        """
-        self._fit_thresholds(X, y, sample_weight, frequency_weights)
-        return self
-
     def _threshold_loss(self) -> ThresholdLoss:
         return ThresholdLoss(self.loss)
 
@@ -157,7 +110,7 @@ class RelabelingClassifier(ThresholdMethod):
 
     def _training(
         self, X: Any, labels: np.ndarray, classes: np.ndarray, weights: np.ndarray | None, stream: tuple[int, ...]
-    ) -> TrainAtThreshold:
+    ) -> Train:
         return _RelabeledTraining(self.estimator, X, labels, classes, self._weights_for_learner(weights), stream)
 
 
@@ -178,6 +131,7 @@ class _RelabeledTraining:
 
 def relabeled(labels: np.ndarray, classes: np.ndarray, p: float, random: np.random.Generator) -> np.ndarray:
     """Return ``labels`` of two ``classes`` with random changes, after which 1/2 replaces the threshold ``p``."""
+    # changes in one class are enough to move the threshold from p to 1/2
     changed, chance = (classes[0], (0.5 - p) / (1 - p)) if p < 0.5 else (classes[1], 1 - 0.5 / p)
     other = classes[1] if p < 0.5 else classes[0]
     return np.where((labels == changed) & (random.random(len(labels)) < chance), other, labels)

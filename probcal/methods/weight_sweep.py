@@ -27,19 +27,18 @@ most levels have no surface among the rows, unless few support vectors lie at th
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from probcal._learner_output import last_step
 from probcal._validation import FLAG, Constraint, Rule, take_rows
-from probcal.methods._fitting import fit_weighted, fresh_copy
+from probcal.methods._base import fit_weighted, fresh_copy
 from probcal.methods._multiclass import class_pairs, combine_problems, couple_pairs
-from probcal.methods._probes import TrainAtThreshold
-from probcal.methods._threshold_method import ThresholdMethod, TwoClasses
+from probcal.methods._probes import Train
 from probcal.methods.iso_probability import Lines, iso_probability, rows_by_class, score_against_probability
 from probcal.methods.probing import WeightedTraining, Weighting, check_weights_accepted, chosen_weighting
-from probcal.methods.refinement import ThresholdClassifiers, ThresholdLoss, even_thresholds
+from probcal.methods.refinement import ThresholdClassifiers, ThresholdLoss, ThresholdMethod, TwoClasses, even_thresholds
 
 
 def support_vectors(
@@ -138,10 +137,8 @@ class WeightSweepClassifier(ThresholdMethod):
         The fitted classifiers in the order of ``thresholds_``. Only with two classes.
     training_rows_ : list of dict or None
         Points of each class to draw. Only with two classes and two numeric columns. None otherwise.
-    n_features_in_ : int
-        Number of columns of X. Only set if X has columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns of X. Only set if all names are strings.
+    n_features_in_, feature_names_in_ : int, and ndarray of shape (n_features_in_,)
+        Number and names of the columns of X. Only set if X has columns, and names that are strings.
 
     See Also
     --------
@@ -197,57 +194,7 @@ class WeightSweepClassifier(ThresholdMethod):
         self.shortcuts = shortcuts
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, frequency_weights: bool = False) -> Self:
-        """Fit one classifier per level.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Rows, passed to the learner unchanged.
-        y : array-like of shape (n_rows,)
-            Labels of two or more classes.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows, not negative. Only their ratios count: they are multiplied by a number that makes
-            their mean 1. A row of weight 0 is left out. None means equal weights.
-        frequency_weights : bool, default=False
-            Whether the weights are whole numbers that say how often each row occurs. A row of weight 2 then counts as
-            two rows.
-
-        Returns
-        -------
-        self
-            The fitted method.
-
-        Raises
-        ------
-        ValueError
-            If a parameter, a label or a weight is invalid, if all labels are equal, or if the lengths of ``X`` and
-            ``y`` differ. If ``weighting="weight"`` is set for a learner that takes no weights. If the learner is a
-            FrozenEstimator. With ``rows="support_vectors"``, also if the learner has no valid ``support_``. An error in
-            a pair names the pair.
-
-        Warns
-        -----
-        UserWarning
-            If the learner has its own ``class_weight``.
-        """
-        self.training_rows_: Lines | None = None
-        self._fit_thresholds(X, y, sample_weight, frequency_weights)
-        return self
-
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Predict class probabilities.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Rows to predict.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Probabilities, in the order of ``classes_``.
-        """
         self._before_predicting(X)
         return self._combine([self._interval(one, X).mean(axis=1) for one in self.threshold_models_])
 
@@ -315,13 +262,6 @@ class WeightSweepClassifier(ThresholdMethod):
         return {name: of_name for name, of_name in lines.items() if of_name is not None}
 
     def check_parameters(self) -> None:
-        """Check the constructor parameters.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is invalid, or if ``weighting="weight"`` is set for a learner that takes no weights.
-        """
         super().check_parameters()
         check_weights_accepted(self)
 
@@ -340,13 +280,12 @@ class WeightSweepClassifier(ThresholdMethod):
 
     def _training(
         self, X: Any, labels: np.ndarray, classes: np.ndarray, weights: np.ndarray | None, stream: tuple[int, ...]
-    ) -> TrainAtThreshold:
+    ) -> Train:
         if self.rows == "support_vectors":
             support = support_vectors(self.estimator, X, labels, weights, stream)
             X, labels = take_rows(X, support), labels[support]
             weights = None if weights is None else weights[support]
-        if len(self.classes_) == 2:
-            self.training_rows_ = rows_by_class(X, labels, classes)
+        self.training_rows_: Lines | None = rows_by_class(X, labels, classes) if len(self.classes_) == 2 else None
         return WeightedTraining(self.estimator, X, labels, classes, weights, chosen_weighting(self), "n", 1, stream)
 
     def _problems(self, labels: np.ndarray) -> list[TwoClasses]:

@@ -36,11 +36,9 @@ from probcal.metrics.calibration import (
     expected_calibration_error,
     kolmogorov_smirnov_error,
 )
-from probcal.metrics.curve_distance import calibration_distance_quantile, integrated_calibration_index
 from probcal.metrics.curves import BinnedCurve, Curve, binned_curve, isotonic_curve, loess_curve
-from probcal.metrics.decision_curve import DecisionCurve, decision_curve, net_benefit
+from probcal.metrics.decisions import DecisionCurve, decision_curve, excess_cost_bound, net_benefit
 from probcal.metrics.decomposition import ScoreDecomposition, score_decomposition, sharpness
-from probcal.metrics.excess_cost import excess_cost_bound
 from probcal.metrics.losses import (
     MurphyDecomposition,
     brier_score,
@@ -68,9 +66,12 @@ from probcal.metrics.registry import (
     metric_named,
     nearest_cost,
 )
-from probcal.metrics.reliability import Band, ReliabilityCurve, reliability_curve
-from probcal.metrics.score_histogram import ScoreHistogram, score_histogram
-from probcal.metrics.smooth_ece import smooth_expected_calibration_error
+from probcal.metrics.reliability import Band, ReliabilityCurve, ScoreHistogram, reliability_curve, score_histogram
+from probcal.metrics.smooth_errors import (
+    calibration_distance_quantile,
+    integrated_calibration_index,
+    smooth_expected_calibration_error,
+)
 
 __all__ = [
     "ABOUT_COST",

@@ -42,6 +42,7 @@ def range_exceeds(x: float) -> float:
 
 def range_quantile(delta: float) -> float:
     """Return the x with P(range > x) = ``delta``, strictly between 0 and 1, to the last digits of a float."""
+    # Halving ends where no float lies between, so it needs no tolerance.
     low, high = 0.0, _NEVER_ABOVE
     while low < (middle := (low + high) / 2) < high:
         low, high = (middle, high) if range_exceeds(middle) > delta else (low, middle)
@@ -67,12 +68,8 @@ def empirical_calibration_error(
         Observed labels.
     p : array-like of shape (n_rows,) or (n_rows, n_classes)
         Predicted P(y = 1), or predicted probabilities of all classes.
-    sample_weight : array-like of shape (n_rows,), default=None
-        Weights of the rows. None means equal weights.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class, for two classes only.
-    labels : array-like of shape (n_classes,), default=None
-        All labels in rising order, such as ``model.classes_``.
+    sample_weight, pos_label, labels : default=None
+        Weights of the rows, label of the positive class, and all labels in rising order (see ``probcal.metrics``).
 
     Returns
     -------
@@ -105,12 +102,8 @@ def kolmogorov_smirnov_error(
         Observed labels.
     p : array-like of shape (n_rows,) or (n_rows, n_classes)
         Predicted P(y = 1), or predicted probabilities of all classes.
-    sample_weight : array-like of shape (n_rows,), default=None
-        Weights of the rows. None means equal weights.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class, for two classes only.
-    labels : array-like of shape (n_classes,), default=None
-        All labels in rising order, such as ``model.classes_``.
+    sample_weight, pos_label, labels : default=None
+        Weights of the rows, label of the positive class, and all labels in rising order (see ``probcal.metrics``).
 
     Returns
     -------
@@ -154,12 +147,8 @@ def expected_calibration_error(
         With ``"uniform"``, bin i holds (i-1)/m < p <= i/m, and the first bin also holds 0. With ``"quantile"``, the
         upper edge of bin i is the least prediction that at least i/m of the weight does not exceed. The edge belongs to
         the bin. Bins between equal edges are empty, so equal predictions are never separated.
-    sample_weight : array-like of shape (n_rows,), default=None
-        Weights of the rows. None means equal weights.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class, for two classes only.
-    labels : array-like of shape (n_classes,), default=None
-        All labels in rising order, such as ``model.classes_``.
+    sample_weight, pos_label, labels : default=None
+        Weights of the rows, label of the positive class, and all labels in rising order (see ``probcal.metrics``).
 
     Returns
     -------
@@ -201,12 +190,8 @@ def calibration_p_value(
         Observed labels.
     p : array-like of shape (n_rows,) or (n_rows, n_classes)
         Predicted P(y = 1), or predicted probabilities of all classes.
-    sample_weight : array-like of shape (n_rows,), default=None
-        Weights of the rows. None means equal weights.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class, for two classes only.
-    labels : array-like of shape (n_classes,), default=None
-        All labels in rising order, such as ``model.classes_``.
+    sample_weight, pos_label, labels : default=None
+        Weights of the rows, label of the positive class, and all labels in rising order (see ``probcal.metrics``).
 
     Returns
     -------
@@ -236,6 +221,7 @@ def bin_error(ranked: list[RankedRows], n_bins: int = 15, strategy: str = "unifo
 
 
 def p_value(ranked: list[RankedRows]) -> float:
+    # Bonferroni: the smallest of several p-values is small by chance more often than one is.
     return min(1.0, len(ranked) * min(_p_value(rows) for rows in ranked))
 
 

@@ -77,10 +77,8 @@ def score_decomposition(
         takes each label for its own frequency, and the discrimination is the uncertainty.
     base : {"bits", "nats"} or float, default="bits"
         Unit of the log loss, or the base of its logarithm. The Brier score has no unit.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class, for two classes only.
-    labels : array-like of shape (n_classes,), default=None
-        All labels in rising order, such as ``model.classes_``.
+    pos_label, labels : default=None
+        Label of the positive class, and all labels in rising order (see ``probcal.metrics``).
 
     Returns
     -------
@@ -144,6 +142,7 @@ def decomposition_of(
         _, observed, weight = blocks_of(one_against_rest)
         if recalibration == "isotonic":
             observed = isotonic_of(one_against_rest).observed
+        # The Brier score of several classes is half the sum over the classes, and so are its parts.
         share = 1.0 if len(ranked) == 1 else 0.5
         uncertainty += share * float(_lowest_loss(np.array([np.average(observed, weights=weight)]), loss, base)[0])
         refinement += share * float(np.average(_lowest_loss(observed, loss, base), weights=weight))

@@ -23,12 +23,8 @@ def rms_error(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = Non
         Observed labels.
     p : array-like of shape (n_rows,) or (n_rows, n_classes)
         Predicted P(y = 1), or predicted probabilities of all classes.
-    sample_weight : array-like of shape (n_rows,), default=None
-        Weights of the rows. None means equal weights.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class, for two classes only.
-    labels : array-like of shape (n_classes,), default=None
-        All labels in rising order, such as ``model.classes_``.
+    sample_weight, pos_label, labels : default=None
+        Weights of the rows, label of the positive class, and all labels in rising order (see ``probcal.metrics``).
 
     Returns
     -------
@@ -55,12 +51,8 @@ def brier_score(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = N
         Observed labels.
     p : array-like of shape (n_rows,) or (n_rows, n_classes)
         Predicted P(y = 1), or predicted probabilities of all classes.
-    sample_weight : array-like of shape (n_rows,), default=None
-        Weights of the rows. None means equal weights.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class, for two classes only.
-    labels : array-like of shape (n_classes,), default=None
-        All labels in rising order, such as ``model.classes_``.
+    sample_weight, pos_label, labels : default=None
+        Weights of the rows, label of the positive class, and all labels in rising order (see ``probcal.metrics``).
 
     Returns
     -------
@@ -111,12 +103,8 @@ def murphy_decomposition(
         Observed labels of two classes.
     p : array-like of shape (n_rows,) or (n_rows, 2)
         Predicted P(y = 1), or predicted probabilities of both classes.
-    sample_weight : array-like of shape (n_rows,), default=None
-        Weights of the rows. None means equal weights.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class.
-    labels : array-like of shape (n_classes,), default=None
-        All labels in rising order, such as ``model.classes_``.
+    sample_weight, pos_label, labels : default=None
+        Weights of the rows, label of the positive class, and all labels in rising order (see ``probcal.metrics``).
 
     Returns
     -------
@@ -160,12 +148,8 @@ def cross_entropy(
         Predicted P(y = 1), or predicted probabilities of all classes.
     base : float or {"bits", "nats"}, default=2
         Base of the logarithm. ``"bits"`` means 2, and ``"nats"`` means ``math.e``.
-    sample_weight : array-like of shape (n_rows,), default=None
-        Weights of the rows. None means equal weights.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class, for two classes only.
-    labels : array-like of shape (n_classes,), default=None
-        All labels in rising order, such as ``model.classes_``.
+    sample_weight, pos_label, labels : default=None
+        Weights of the rows, label of the positive class, and all labels in rising order (see ``probcal.metrics``).
 
     Returns
     -------
@@ -278,12 +262,8 @@ def expected_cost(
         Predicted P(y = 1), or predicted probabilities of both classes.
     loss_parameter : float
         Cost of a false positive, within [0, 1]. It is also the threshold.
-    sample_weight : array-like of shape (n_rows,), default=None
-        Weights of the rows. None means equal weights.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class.
-    labels : array-like of shape (n_classes,), default=None
-        All labels in rising order, such as ``model.classes_``.
+    sample_weight, pos_label, labels : default=None
+        Weights of the rows, label of the positive class, and all labels in rising order (see ``probcal.metrics``).
 
     Returns
     -------
@@ -321,12 +301,8 @@ def loss_ratio(
         Predicted P(y = 1), or predicted probabilities of both classes, before and after calibration.
     loss_parameter : float
         Cost of a false positive, within [0, 1]. It is also the threshold.
-    sample_weight : array-like of shape (n_rows,), default=None
-        Weights of the rows. None means equal weights.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class.
-    labels : array-like of shape (n_classes,), default=None
-        All labels in rising order, such as ``model.classes_``.
+    sample_weight, pos_label, labels : default=None
+        Weights of the rows, label of the positive class, and all labels in rising order (see ``probcal.metrics``).
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What a metric is, and the predictions that it measures."""
+"""What a metric is, the predictions that it measures, and how tables print its numbers."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any, Literal
 import numpy as np
 
 from probcal.metrics.checked_rows import checked_numbers, checked_two_classes
-from probcal.metrics.curve_distance import Distances, curve_distances
 from probcal.metrics.curves import COARSE, LOESS_POINTS
 from probcal.metrics.decomposition import ScoreDecomposition, decomposition_of
 from probcal.metrics.drawn_rows import DrawnRows
 from probcal.metrics.ranking import RankedRows, rank_each_class
+from probcal.metrics.smooth_errors import Distances, curve_distances
 
 # Tolerance of a number beyond its bounds.
 _ROUNDING = 1e-9
@@ -197,3 +197,13 @@ class Metric:
         if math.isinf(self.most):
             return f"is never below {self.least:g}"
         return f"lies between {self.least:g} and {self.most:g}"
+
+
+INFINITY = "∞"
+DECIMALS = 3
+"""Number of decimals that most of the papers print."""
+
+
+def format_number(number: float, decimals: int = DECIMALS) -> str:
+    """Return the number with that many decimals. Numbers are tied where this text is equal."""
+    return INFINITY if math.isinf(number) else f"{number:.{decimals}f}"

@@ -47,10 +47,8 @@ def all_metrics(
         True P(y = 1), for two classes only. With them, the metrics of the truth are returned too.
     also : iterable of str, default=()
         Names of ``ASKED_METRICS`` and of expected costs, such as ``cost(0.05)``. Other names are ignored.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class, for two classes only.
-    labels : array-like of shape (n_classes,), default=None
-        All labels in rising order, such as ``model.classes_``.
+    pos_label, labels : default=None
+        Label of the positive class, and all labels in rising order (see ``probcal.metrics``).
 
     Returns
     -------
@@ -138,10 +136,8 @@ def metrics_by_group(
         Names from ``METRICS`` and ``ASKED_METRICS``, and costs such as ``cost(0.05)``. Metrics that need the true
         probabilities are not allowed. None means log loss in bits, RMS error, c_emp and its p-value, and with two
         classes also slope and intercept.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class, for two classes only.
-    labels : array-like of shape (n_classes,), default=None
-        All labels in rising order, such as ``model.classes_``.
+    pos_label, labels : default=None
+        Label of the positive class, and all labels in rising order (see ``probcal.metrics``).
 
     Returns
     -------
@@ -177,6 +173,7 @@ def metrics_by_group(
     column = pd.Series(groups).reset_index(drop=True) if typed else pd.Series(list(groups), dtype=object)
     codes, group_names = pd.factorize(column, sort=True, use_na_sentinel=False)
     masks = [(name, codes == code) for code, name in enumerate(group_names) if weight[codes == code].any()]
+    # "all" comes last, after the groups in order, so that a group may have any name.
     masks.append(("all", np.full(len(y), True)))
     lines = [_line(y[mask], p[mask], weight[mask], names) for _, mask in masks]
     return pd.DataFrame(lines, index=pd.Index([name for name, _ in masks], dtype=object, name="group"))

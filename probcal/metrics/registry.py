@@ -13,14 +13,13 @@ from dataclasses import replace
 import numpy as np
 
 from probcal.metrics.calibration import bin_error, largest_sum_error, p_value, range_error
-from probcal.metrics.curve_distance import distance_quantile, mean_distance
 from probcal.metrics.decomposition import sharpness_of
 from probcal.metrics.drawn_rows import DrawnRows
 from probcal.metrics.losses import accuracy_of, clipped_log_loss, cost, entropy_of, l1_error, n_errors, squared_error
 from probcal.metrics.metric import LARGEST_COUNT, Metric, Prediction
 from probcal.metrics.ranking import area_under_roc
 from probcal.metrics.recalibration import intercept_of, slope_of
-from probcal.metrics.smooth_ece import smooth_error
+from probcal.metrics.smooth_errors import distance_quantile, mean_distance, smooth_error
 
 _OF_THE_DATA = "of the data, whatever the predictions"
 

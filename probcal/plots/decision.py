@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from probcal.metrics.decision_curve import DecisionCurve, decision_curve
+from probcal.metrics.decisions import DecisionCurve, decision_curve
 from probcal.plots.axes import ensure_axes, positive_class_text, predictions_of
 
 if TYPE_CHECKING:

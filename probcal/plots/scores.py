@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probcal.metrics.score_histogram import ScoreHistogram, score_histogram
+from probcal.metrics.reliability import ScoreHistogram, score_histogram
 from probcal.plots.axes import ensure_axes, positive_class_text, predictions_of
 
 if TYPE_CHECKING:

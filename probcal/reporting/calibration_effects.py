@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from probcal.metrics.number_text import format_number
+from probcal.metrics.metric import format_number
 from probcal.papers.check.comparison import LOSS_RATIO, Stages, loss_ratios
 from probcal.papers.check.findings import CheckedResults
 from probcal.papers.published import PublishedPaper

@@ -16,7 +16,7 @@ from typing import TypeVar
 from tabulate import tabulate
 
 from probcal._io import Field, csv_text, printable
-from probcal.metrics.number_text import INFINITY
+from probcal.metrics.metric import INFINITY
 from probcal.store.cell_result import CellResult
 from probcal.store.stored_experiment import StoredExperiment
 from probcal.store.summary import CellCounts, Summary

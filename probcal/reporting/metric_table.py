@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from typing import Literal, NamedTuple
 
-from probcal.metrics.number_text import DECIMALS, INFINITY, format_number
+from probcal.metrics.metric import DECIMALS, INFINITY, format_number
 from probcal.papers.bands import SIGMAS, Verdict, difference_in_units
 from probcal.papers.check.comparison import (
     Place,

@@ -25,10 +25,9 @@ from probcal._io import refuse_links_out, refuse_other_kinds, write_atomic
 from probcal.errors import StoreError
 from probcal.metrics.checked_rows import checked_numbers, checked_two_classes
 from probcal.metrics.curves import BinnedCurve, bin_numbers, wilson
-from probcal.metrics.decision_curve import DecisionCurve, of_treated
+from probcal.metrics.decisions import DecisionCurve, of_treated
 from probcal.metrics.ranking import RankedRows
-from probcal.metrics.reliability import Band, ReliabilityCurve
-from probcal.metrics.score_histogram import ScoreHistogram, score_histogram
+from probcal.metrics.reliability import Band, ReliabilityCurve, ScoreHistogram, score_histogram
 from probcal.store.cell_result import Results
 from probcal.store.folder import ESTIMATES, CellResult, Store
 from probcal.store.stored_experiment import ResultColumn, Row, StoredExperiment

@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 from probcal._learner_output import in_class_order
 from probcal.components.classes import import_class, parameter_names
 from probcal.data.splits import stream_seed
-from probcal.methods._fitting import fresh_copy
+from probcal.methods._base import fresh_copy
 from probcal.runner.cell_rows import SplitRows, copy_view
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from typing import TypeVar
 
 from probcal.analysis.spread import standard_deviation
-from probcal.metrics.number_text import format_number
+from probcal.metrics.metric import format_number
 from probcal.store.cell_result import CellResult, Results, cell_id, resolve_metric
 from probcal.store.stored_experiment import ResultColumn, Row, StoredExperiment
 

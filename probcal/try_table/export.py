@@ -23,7 +23,7 @@ from probcal.data.dataset import Dataset
 from probcal.data.text_values import as_text
 from probcal.distribution import NAME
 from probcal.errors import ProbcalError, installation, is_installed
-from probcal.metrics.costs import Costs
+from probcal.metrics.decisions import Costs
 from probcal.reading.table import UserTable
 from probcal.reading.table_plan import card_names, probability_names, write_table_plan
 from probcal.runner.cell_rows import split_rows

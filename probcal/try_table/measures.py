@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from probcal.errors import ProbcalError, did_you_mean
 from probcal.metrics import plugins
-from probcal.metrics.costs import Costs
+from probcal.metrics.decisions import Costs
 from probcal.metrics.losses import cost
 from probcal.metrics.metric import Metric, Prediction
 from probcal.metrics.registry import NAMED, loss_parameter, metric_named

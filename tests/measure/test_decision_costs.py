@@ -9,7 +9,7 @@ import pytest
 
 from probcal.measure.measurement import measure_sections
 from probcal.metrics import net_benefit
-from probcal.metrics.costs import read_costs
+from probcal.metrics.decisions import read_costs
 from tests.commands import probcal, refused
 from tests.measure.prediction_files import read_table, three_classes, two_classes, written
 

@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from probcal import ProbingClassifier
 from probcal.methods import _probes
-from probcal.methods._linear_labels import has_plain_scores, linear_labels
+from probcal.methods._probes import has_plain_scores, linear_labels
 
 X, Y = make_classification(300, 6, random_state=0)
 

@@ -1,6 +1,4 @@
-"""Test Probing by rejection sampling, and its random streams."""
-
-from __future__ import annotations
+"""Test importance weights, Probing by rejection sampling, and its random streams."""
 
 import numpy as np
 import pytest
@@ -11,8 +9,22 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from probcal import ProbingClassifier
+from probcal.methods.probing import importance_weights
 from tests.methods.calibrating import noisy_rows
 from tests.stubs import Constant, Unweighted
+
+
+def test_weights_agree_with_the_printed_formula():
+    # p = 1/5: (1 - p) / p = 4 for positive rows
+    assert importance_weights(np.array([True, False, True]), 0.2).tolist() == [4, 1, 4]
+    assert importance_weights(np.array([True, False, True]), 0.75) == pytest.approx([1 / 3, 1, 1 / 3])
+
+
+def test_total_weight_n_scales_the_sum_to_n_rows():
+    # 4 1 4 has the sum 9, so each weight is divided by 3
+    found = importance_weights(np.array([True, False, True]), 0.2, total_weight="n")
+    assert found == pytest.approx([4 / 3, 1 / 3, 4 / 3])
+
 
 SEEDS = 300
 

@@ -15,7 +15,7 @@ from probcal import (
     TemperatureCalibrator,
     VectorScalingCalibrator,
 )
-from probcal.methods.calibrators import _softmax
+from probcal.methods.calibrators import _regression
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -165,10 +165,10 @@ def test_temperature_of_separated_and_reversed_rows_is_bounded():
 def test_newtons_method_and_l_bfgs_find_the_same_optimum(form, penalty, monkeypatch):
     P, y = wrong_probabilities(2000)
     weights = np.random.default_rng(1).exponential(size=2000)
-    targets = _softmax.class_targets(y, 3, weights)
+    targets = _regression.class_targets(y, 3, weights)
     found = []
     for most in (100, 0):
-        monkeypatch.setattr(_softmax, "_MOST_PARAMETERS", most)
-        matrix, intercept = _softmax.fit_affine(np.log(P.T), y, targets, weights, form, penalty)
+        monkeypatch.setattr(_regression, "_MOST_PARAMETERS", most)
+        matrix, intercept = _regression.fit_affine(np.log(P.T), y, targets, weights, form, penalty)
         found.append(softmax(np.log(P) @ matrix.T + intercept, axis=1))
     np.testing.assert_allclose(*found, rtol=0, atol=1e-6)

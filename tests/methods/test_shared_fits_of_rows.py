@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 
-from probcal.methods._fitting import fit_weighted
+from probcal.methods._base import fit_weighted
 from probcal.methods._shared_fits import SharedFits, fit_or_shared
 
 X = np.random.default_rng(0).normal(size=(40, 2))

@@ -22,7 +22,7 @@ from probcal import (
     VennAbersClassifier,
     WeightSweepClassifier,
 )
-from probcal.methods._fitting import fit_weighted, takes_weights
+from probcal.methods._base import fit_weighted, takes_weights
 from probcal.methods.direct import DirectClassifier
 from probcal.methods.probing import importance_weights
 

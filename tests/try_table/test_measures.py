@@ -9,7 +9,7 @@ from sklearn.metrics import log_loss
 
 from probcal.errors import ProbcalError
 from probcal.metrics import registry
-from probcal.metrics.costs import read_costs
+from probcal.metrics.decisions import read_costs
 from probcal.metrics.metric import Prediction
 from probcal.metrics.registry import find_metric
 from probcal.try_table.choices import bound, sample_clip

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from probcal.metrics.costs import read_costs
+from probcal.metrics.decisions import read_costs
 from probcal.try_table.measures import MEASURES, cost_measure
 from probcal.try_table.ranked_methods import (
     RankedMethod,

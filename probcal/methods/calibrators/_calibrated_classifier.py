@@ -13,8 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from probcal._learner_output import every_class_place, learner_probabilities, learns_nothing
 from probcal._validation import Constraint, Rule, group_array, take_rows
-from probcal.methods._base import SCORES, ProbabilityMethod, class_scores
-from probcal.methods._fitting import drawn_seed, fit_weighted, fresh_copy
+from probcal.methods._base import SCORES, ProbabilityMethod, class_scores, drawn_seed, fit_weighted, fresh_copy
 from probcal.methods.calibrators._calibration_rows import (
     FoldScores,
     Rows,
@@ -150,6 +149,7 @@ class CalibratedMethod(ProbabilityMethod, ABC):
         ]
         self._require_every_class(joined(parts))
         if len(parts) > 1 and not self._has_map_for_each_fold(parts, score_kind, drawn_seed(random)):
+            # One map of all folds has more rows, and its scores are those of learners that have not seen them.
             parts = [joined(parts)]
         for part in parts:
             self._require_every_class(part)
@@ -158,25 +158,6 @@ class CalibratedMethod(ProbabilityMethod, ABC):
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Predict the calibrated probabilities of the classes.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Rows to predict, with the columns that ``fit`` got.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Probabilities, in the order of ``classes_``.
-
-        Raises
-        ------
-        NotFittedError
-            If ``fit`` was not called.
-        ValueError
-            If ``X`` has other columns than ``fit`` got.
-        """
         self._before_predicting(X)
         scores = [self._scores(learner, X)[0] for learner in self.estimators_]
         with one_blas_thread():
@@ -248,13 +229,6 @@ class CalibratedMethod(ProbabilityMethod, ABC):
         return self._only("calibrators_")
 
     def check_parameters(self) -> None:
-        """Check the parameters.
-
-        Raises
-        ------
-        ValueError
-            If a parameter of the method or of its calibrator is invalid.
-        """
         super().check_parameters()
         check_folds(self.cv)
         self._calibrator("probability").check_parameters()

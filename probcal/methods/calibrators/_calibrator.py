@@ -19,7 +19,8 @@ from threadpoolctl import ThreadpoolController
 from probcal._classes import class_labels, column_names, places_among, require_weight_of_each_class
 from probcal._learner_output import LARGEST_SUM_ERROR
 from probcal._validation import CheckedParameters, Constraint, fit_weights, row_weights
-from probcal.methods._base import combine_classes, log_odds, scored_classes, two_columns
+from probcal.methods._base import log_odds, scored_classes
+from probcal.methods._multiclass import combine_classes, two_columns
 from probcal.methods.calibrators.formula import Formula, clip, column, log, log_probabilities, logistic
 from probcal.methods.calibrators.formula import log_odds as log_odds_formula
 
@@ -121,11 +122,13 @@ class Calibrator(CheckedParameters, ClassifierMixin, BaseEstimator, ABC):
         self.n_features_in_ = raw.shape[1]
         weights = row_weights(sample_weight, len(labels))
         if weights is not None:
+            # The scale is set before rows of weight 0 are left out, because a part of the rows keeps the scale of all.
             weights = scaled(weights)
             require_weight_of_each_class(self.classes_, labels, weights)
             matrix, labels, weights = matrix[weights > 0], labels[weights > 0], weights[weights > 0]
         if self.is_scale_free and self.input == "score":
             self._exponent = _binary_exponent(matrix)
+            # A power of two changes no digit, so a map of ordinary scores is the same with and without it.
             matrix = np.ldexp(matrix, -self._exponent)
         self.smallest_ = smallest_probability(len(labels), weights)
         with one_blas_thread():

@@ -1,11 +1,16 @@
-"""Logistic regression on a few features by Newton's method, for the maps that are one."""
+"""Regressions by Newton's method, for the maps that are one: logistic ones, and softmax ones of all classes.
+
+Logits of all classes are (n_classes, n_rows), so that the numbers of a class lie together.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Literal
 
 import numpy as np
 from scipy.linalg import lstsq
+from scipy.optimize import minimize
 
 _MOST_STEPS = 100
 _CLOSE = 1e-12
@@ -106,3 +111,223 @@ def fit_logistic(
     found = minimise(loss, np.zeros(n_features + 1))
     b = found[1:] * scale
     return np.append(found[0] - centre @ b, b)
+
+
+_COLDEST, _HOTTEST = 1e-3, 1e3
+_CLOSE_TEMPERATURE = 1e-7
+"""Share of 1 / T. A smaller step is the last: its error is about the square of this."""
+_LARGEST_ROOT = 1e150
+"""Its square is no overflow."""
+_EVERY, _ENOUGH = 17, 2
+"""A first search takes one row of so many, if there remain so many for each parameter. An odd step has no period in
+common with pairs."""
+_MOST_PARAMETERS = 700
+"""For Newton's method, whose work for each row grows with their square. L-BFGS fits more."""
+Form = Literal["vector", "matrix", "dirichlet"]
+Penalty = Literal["structured", "none"]
+
+
+def class_targets(codes: np.ndarray, n_classes: int, weights: np.ndarray) -> np.ndarray:
+    """Return the targets of each class's rows, (n_classes, n_classes): (n_c + 1) / (n_c + 2) for class c itself.
+
+    n_c is the total weight of the class. The other classes share the rest equally. Two classes have Platt's targets
+    (1999, section 2.2). With them the fitted map stays finite on separated classes.
+    """
+    size = np.bincount(codes, weights, n_classes)
+    targets = np.repeat(1 / (size + 2) / (n_classes - 1), n_classes).reshape(n_classes, n_classes)
+    np.fill_diagonal(targets, (size + 1) / (size + 2))
+    return targets
+
+
+def logit_unit(logits: np.ndarray) -> float:
+    """Return the root mean square of the (n_classes, n_rows) logits below the greatest of each row, or 1 if it is 0."""
+    below = logits - logits.max(axis=0)
+    most = float(np.abs(below).max(initial=0.0))
+    return most * float(np.sqrt(np.mean((below / most) ** 2))) if most else 1.0
+
+
+def fit_temperature(
+    logits: np.ndarray, codes: np.ndarray, targets: np.ndarray, weights: np.ndarray, start: float = 1.0
+) -> tuple[float, float]:
+    """Return (T, loss): T in [.001, 1000] of least cross entropy of softmax(logits / T) (Guo et al. 2017, section 4.2).
+
+    ``logits``: (n_classes, n_rows). ``codes``: the class number of each row, (n_rows,). ``targets``: those of the rows
+    of each class, (n_classes, n_classes). ``weights``: (n_rows,). The loss, in nats and summed over the rows, is convex
+    in b = 1 / T. Newton's method searches b from 1 / ``start``, and takes the middle of the interval where a step
+    leaves it.
+    """
+    z = logits - logits.max(axis=0)  # at most 0
+    b, loss = 1 / start, 0.0
+    for rows in _searches(z.shape[1], 1):
+        b, loss = _least_loss(z[:, rows], codes[rows], targets, weights[rows], b)
+    return 1 / b, loss
+
+
+def _least_loss(
+    z: np.ndarray, codes: np.ndarray, targets: np.ndarray, weights: np.ndarray, b: float
+) -> tuple[float, float]:
+    """Return (b, loss): b = 1 / T of least loss of softmax(b z)."""
+    aim = float((_class_sums(z, codes, weights, len(z)) * targets).sum())
+    low, high = 1 / _HOTTEST, 1 / _COLDEST
+    parts = row_parts(z.shape[1], len(z))
+    for _ in range(_MOST_STEPS):
+        loss, gradient, curve = -b * aim, -aim, 0.0
+        for rows in parts:
+            w, here = weights[rows], z[:, rows]
+            e = np.exp(b * here)
+            total = e.sum(axis=0)
+            loss += float(w @ np.log(total))
+            e *= here
+            mean = e.sum(axis=0) / total
+            gradient += float(w @ mean)
+            e *= here
+            curve += float(w @ (e.sum(axis=0) / total - mean**2))
+        if gradient == 0:
+            break  # all classes of each row have the same logit, or the rows are separated
+        low, high = (low, b) if gradient > 0 else (b, high)
+        after = b - gradient / curve if curve > 0 else 0.0
+        after = after if low < after < high else float(np.sqrt(low * high))
+        step, b = after - b, after
+        if abs(step) <= _CLOSE_TEMPERATURE * b:
+            break
+    return b, loss
+
+
+def fit_affine(
+    logits: np.ndarray,
+    codes: np.ndarray,
+    targets: np.ndarray,
+    weights: np.ndarray,
+    form: Form,
+    penalty: Penalty,
+    unit: float = 1.0,
+    start: float = 1.0,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return (W, b) of least penalised cross entropy of softmax(W logits + b).
+
+    The arguments are those of ``fit_temperature``. ``"vector"``: W is diagonal (Guo et al. 2017, section 4.2).
+    ``"matrix"``: W is full. With the penalty ``"structured"`` the loss is the mean cross entropy in nats plus (k |b|^2
+    + k |diag W - 1|^2 + k (k - 1) |off W|^2) / n for k classes and n rows, which is structured matrix scaling (Berta et
+    al. 2025). ``"dirichlet"`` leaves the diagonal free (Kull et al. 2019, section 3: off-diagonal and intercept
+    regularisation). ``"none"``: no penalty but 1e-12, which chooses among equal solutions. A class whose logit is
+    constant keeps its column of the unit matrix.
+
+    ``unit``: what ``logits`` were divided by. W and its penalty are those of the logits before. Another unit than 1 is
+    for ``"dirichlet"`` and ``"none"`` with logits of any size. The search then begins at ``start`` times the identity.
+    """
+    k, n = len(logits), float(weights.sum())
+    diagonal, intercept = np.eye(k, k + 1, dtype=bool), np.arange(k + 1) == k
+    varies = np.append(np.ptp(logits, axis=1) > 0, True)
+    free = varies & (diagonal | intercept) if form == "vector" else np.tile(varies, (k, 1))
+    strength = np.where(diagonal | intercept, k, k * (k - 1)) / n
+    if form == "dirichlet":
+        strength[diagonal] = 0.0
+    if penalty == "none":
+        strength[:] = 1e-12
+    elif unit != 1:
+        strength[:, :-1] /= min(unit, _LARGEST_ROOT) ** 2
+    origin = np.eye(k, k + 1) * (start if unit != 1 else 1.0)  # the diagonal has no penalty where the unit is not 1
+    change = np.zeros(np.count_nonzero(free))
+    if len(change) > _MOST_PARAMETERS:
+        loss = _AffineLoss(logits, codes, targets, weights, free, strength, origin)
+        options = {"maxiter": 2000, "maxfun": 4000, "ftol": 1e-15, "gtol": 1e-9}
+        found = loss.coefficients(minimize(loss.slope, change, jac=True, method="L-BFGS-B", options=options).x)
+        return found[:, :-1] / unit, found[:, -1]
+    for rows in _searches(len(codes), len(change)):
+        loss = _AffineLoss(logits[:, rows], codes[rows], targets, weights[rows], free, strength, origin)
+        change = minimise(loss, change)
+    found = loss.coefficients(change)
+    return found[:, :-1] / unit, found[:, -1]
+
+
+class _AffineLoss:
+    """Compute the mean cross entropy in nats plus the penalty, and its derivatives.
+
+    It is a function of the free entries' differences from ``origin``, the (W, b) of no penalty. ``free`` and
+    ``strength`` are (n_classes, n_classes + 1): which entries of (W, b) are parameters, and the strength of the penalty
+    on the square of each difference. The other arguments are those of ``fit_temperature``.
+    """
+
+    def __init__(
+        self,
+        logits: np.ndarray,
+        codes: np.ndarray,
+        targets: np.ndarray,
+        weights: np.ndarray,
+        free: np.ndarray,
+        strength: np.ndarray,
+        origin: np.ndarray,
+    ) -> None:
+        self.origin = origin
+        self.logits, self.roots, self.free, self.strength = logits, np.sqrt(weights), free, strength[free]
+        self.total = float(weights.sum())
+        sums = np.column_stack([_class_sums(logits, codes, weights, len(free)), np.bincount(codes, weights, len(free))])
+        self.aim = targets.T @ sums / self.total
+        """The part of the slope that no parameter changes: the mean of targets times logits."""
+
+    def coefficients(self, change: np.ndarray) -> np.ndarray:
+        """Return (W, b), (n_classes, n_classes + 1)."""
+        found = self.origin.copy()
+        found[self.free] += change
+        return found
+
+    def slope(self, change: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the loss and its gradient."""
+        value, gradient, _ = self._sums(change, curved=False)
+        return value, gradient
+
+    def __call__(self, change: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return the loss, its gradient and its Hessian."""
+        return self._sums(change, curved=True)
+
+    def _sums(self, change: np.ndarray, *, curved: bool) -> tuple[float, np.ndarray, np.ndarray]:
+        coefficients, (of_class, of_column) = self.coefficients(change), np.nonzero(self.free)
+        value, slope, within, between = 0.0, np.zeros_like(coefficients), np.zeros(1), np.zeros(1)
+        for rows in row_parts(len(self.roots), len(change) if curved else len(slope)):
+            root = self.roots[rows]
+            x = np.vstack([self.logits[:, rows], np.ones(len(root))])
+            p = coefficients @ x
+            top = p.max(axis=0)
+            p = np.exp(p - top)
+            total = p.sum(axis=0)
+            value += root**2 @ (np.log(total) + top)
+            p /= total
+            x *= root
+            slope += (p * root) @ x.T
+            if curved:
+                each = p[of_class] * x[of_column]
+                within = within + each @ x.T
+                between = between + each @ each.T
+        value = value / self.total - (coefficients * self.aim).sum() + self.strength @ change**2
+        gradient = (slope / self.total - self.aim)[self.free] + 2 * self.strength * change
+        if not curved:
+            return float(value), gradient, between
+        hessian = np.where(of_class[:, None] == of_class, within[:, of_column], 0.0) - between
+        return float(value), gradient, hessian / self.total + np.diag(2 * self.strength)
+
+
+def scaled_probabilities(logits: np.ndarray, matrix: np.ndarray, intercept: np.ndarray, least: float) -> np.ndarray:
+    """Return softmax(matrix logits + intercept), (n_rows, n_classes). ``logits``: (n_classes, n_rows).
+
+    No probability is below ``least`` before rows are divided by their sums.
+    """
+    n_classes, n_rows = logits.shape
+    predicted = np.empty((n_rows, n_classes))
+    for rows in row_parts(n_rows, n_classes):
+        p = matrix @ logits[:, rows] + intercept[:, None]
+        p = np.exp(p - p.max(axis=0))
+        p = np.maximum(p / p.sum(axis=0), least)
+        predicted[rows] = (p / p.sum(axis=0)).T
+    return predicted
+
+
+def _searches(n_rows: int, n_parameters: int) -> Iterator[slice]:
+    """Yield the rows of each search: some of very many, whose best parameters are a good start, and then all."""
+    if n_rows >= _EVERY * _ENOUGH * n_parameters:
+        yield slice(None, None, _EVERY)
+    yield slice(None)
+
+
+def _class_sums(rows: np.ndarray, codes: np.ndarray, weights: np.ndarray, n_classes: int) -> np.ndarray:
+    """Return the weighted sums of each of the (n_sums, n_rows) ``rows`` over each class, (n_classes, n_sums)."""
+    return np.column_stack([np.bincount(codes, weights * row, n_classes) for row in rows])

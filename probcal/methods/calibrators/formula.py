@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from probcal.methods._base import log_odds as log_odds_of_rows
-from probcal.methods.calibrators._float_search import lowest_float
+from probcal.methods.calibrators._inspection import lowest_float
 
 Operation = Literal["column", "number", "+", "-", "*", "/", "log", "exp", "clip", "pieces"]
 OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from probcal.methods._base import combine_classes
+from probcal.methods._multiclass import combine_classes
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod
 from probcal.methods.calibrators._calibrator import Input, OneAgainstRestCalibrator, bounded
 from probcal.methods.calibrators.formula import Formula, pieces
@@ -253,14 +253,8 @@ class VennAbersClassifier(CalibratedMethod):
         it.
     scores : {"auto", "decision_function", "log_odds", "probability"}, default="auto"
         Scores that are calibrated, as in SigmoidClassifier. Only their order counts.
-    calibration : {"cross_val", "holdout", "train", "prefit"}, default="cross_val"
-        Rows on which the map is fitted, as in SigmoidClassifier.
-    ensemble : bool or "auto", default="auto"
-        Which classifiers and maps ``calibration="cross_val"`` fits, as in SigmoidClassifier.
-    cv : int, cross-validation generator or list of pairs, default=5
-        Folds of ``calibration="cross_val"``, as in SigmoidClassifier.
-    holdout_size : float or int, default=0.25
-        Share or number of the rows that ``calibration="holdout"`` keeps to fit the map.
+    calibration, ensemble, cv, holdout_size : as in SigmoidClassifier
+        Rows on which the map is fitted, and how many classifiers and maps there are.
     random_state : int, RandomState or None, default=None
         Seed of the classifiers and of the split. None draws a new seed at each ``fit``.
 
@@ -268,14 +262,10 @@ class VennAbersClassifier(CalibratedMethod):
     ----------
     classes_ : ndarray of shape (n_classes,)
         Labels in sorted order.
-    estimators_ : list of classifiers
-        Fitted classifiers: one per fold, or only one.
-    calibrators_ : list of VennAbersCalibrator
-        Fitted map of each classifier. The classifiers of several folds may share one map.
-    estimator_ : classifier
-        The fitted classifier, if there is only one.
-    calibrator_ : VennAbersCalibrator
-        The fitted map, if there is only one.
+    estimators_, calibrators_ : list of classifiers, and of VennAbersCalibrator
+        Fitted classifiers and their maps, as in SigmoidClassifier.
+    estimator_, calibrator_ : classifier, and VennAbersCalibrator
+        The fitted classifier and its map, if there is only one.
 
     See Also
     --------
@@ -299,25 +289,6 @@ class VennAbersClassifier(CalibratedMethod):
     """
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Predict the calibrated probabilities of the classes.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Rows to predict, with the columns that ``fit`` got.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Probabilities, in the order of ``classes_``. None of them is 0 or 1.
-
-        Raises
-        ------
-        NotFittedError
-            If ``fit`` was not called.
-        ValueError
-            If ``X`` has other columns than ``fit`` got.
-        """
         return combine_classes([upper / (1 - lower + upper) for lower, upper in self._merged(X)])
 
     def predict_interval(self, X: Any) -> np.ndarray:

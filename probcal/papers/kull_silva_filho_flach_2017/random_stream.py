@@ -17,8 +17,8 @@ from sklearn.linear_model import LogisticRegression
 
 from probcal._learner_output import learner_probabilities
 from probcal._validation import FLAG, Constraint
-from probcal.methods._base import ProbabilityMethod, two_columns
-from probcal.methods._multiclass import ZERO_ONE
+from probcal.methods._base import ProbabilityMethod
+from probcal.methods._multiclass import ZERO_ONE, two_columns
 from probcal.methods._shared_fits import Repetition, fit_key, present_fold
 from probcal.papers.kull_silva_filho_flach_2017.learners_of_2016 import legacy_isotonic
 
@@ -226,7 +226,7 @@ class LegacyStreamClassifier(ProbabilityMethod):
         self.constraint = constraint
         self.one_classifier = one_classifier
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]  # the authors' code has no weights
         """Replay the repetition up to the fold whose training rows are ``X`` and ``y``.
 
         Parameters

@@ -13,7 +13,7 @@ from functools import partial
 
 from probcal._io import csv_number
 from probcal.errors import ProbcalError
-from probcal.metrics.number_text import format_number
+from probcal.metrics.metric import format_number
 from probcal.metrics.registry import metric_named
 from probcal.papers.bands import SIGMAS, Verdict
 from probcal.papers.check.comparison import published_number, ranking_verdict

@@ -14,7 +14,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from probcal.metrics.number_text import DECIMALS, INFINITY, format_number
+from probcal.metrics.metric import DECIMALS, INFINITY, format_number
 from probcal.metrics.registry import metric_named
 from probcal.papers.check.accepted import AcceptedDrift
 from probcal.papers.check.agreement import SHUFFLES, Agreement, AgreementFigures

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from probcal.errors import ProbcalError
-from probcal.metrics.number_text import INFINITY
+from probcal.metrics.metric import INFINITY
 from probcal.metrics.registry import metric_named
 from probcal.papers.bands import difference_in_units
 from probcal.papers.check.agreement import measured_number

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from probcal.analysis.hypothesis_tests import variance_inflation
-from probcal.metrics.number_text import DECIMALS
+from probcal.metrics.metric import DECIMALS
 from probcal.papers.check.findings import CheckedResults, Splits
 from probcal.reporting.comparison.ranks import labels_of
 from probcal.reporting.comparison.split_results import SAMPLES, ComparisonData, Progress, column_id, share_of_test_rows

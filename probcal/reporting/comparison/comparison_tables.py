@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any
 
 from probcal._io import counted, csv_number, join_first
-from probcal.metrics.number_text import INFINITY
+from probcal.metrics.metric import INFINITY
 from probcal.reporting.check.check_text import json_of
 from probcal.reporting.comparison.claim_support import ClaimSupport, Comparison, ResampledVerdict
 from probcal.reporting.comparison.pairs import Pair, PairedTest, p_text

@@ -16,8 +16,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from probcal.errors import StoreError, installation, is_installed
-from probcal.metrics.metric import Metric
-from probcal.metrics.number_text import INFINITY
+from probcal.metrics.metric import INFINITY, Metric
 from probcal.papers.check.findings import CheckedResults
 from probcal.reporting.comparison.ranks import Ranks, rank_methods
 from probcal.reporting.grid import NOT_RUN, UNDEFINED, Grid, Text, order_metrics

@@ -23,7 +23,7 @@ methods: {sigmoid: , beta: , isotonic: , histogram: , probing: {params: {n_probe
 """
 MOST_IMPORTED = (
     *("_validation", "data/splits", "fast_paths/fast_path", "learners/kernel_density", "methods/_base"),
-    *("methods/_fitting", "methods/_probes", "methods/calibrators/_calibrated_classifier", "methods/probing"),
+    *("methods/refinement", "methods/_probes", "methods/calibrators/_calibrated_classifier", "methods/probing"),
     "methods/calibrators/_calibrator",
 )
 """Ten numeric modules that many others import and whose code runs in these cells."""

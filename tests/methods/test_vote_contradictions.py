@@ -1,6 +1,4 @@
-"""Test the count of level pairs whose boundaries cross, among rows and within their hull in the plane."""
-
-from __future__ import annotations
+"""Test how often classifiers of rising thresholds contradict each other: sorted votes, and boundaries that cross."""
 
 from itertools import combinations
 
@@ -10,12 +8,47 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.spatial import ConvexHull
 from sklearn.datasets import load_iris
+from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from probcal import WeightSweepClassifier
-from probcal.methods.plane import grid_within_hull, plane_points
-from probcal.methods.vote_contradictions import crossing_pairs, crossings
+from probcal import ProbingClassifier, WeightSweepClassifier
+from probcal.data.card import find_card, read_card
+from probcal.data.dataset import generated
+from probcal.data.splits import stream_seed
+from probcal.methods.vote_contradictions import crossing_pairs, crossings, grid_within_hull, monotonicity, plane_points
+from tests.stubs import Perfect
+
+LEVELS = np.linspace(0.01, 0.99, 40)[:, None]
+Y = np.tile([0, 1], 20)
+
+
+def test_votes_changed_by_sorting_are_counted():
+    # thresholds .2 .5 .8: 1 1 0 is sorted; 0 1 1 becomes 1 1 0, two changes; 0 1 0 becomes 1 0 0, two changes
+    answers = np.array([[1, 1, 0], [0, 1, 1], [0, 1, 0], [0, 0, 0]], dtype=bool)
+    report = monotonicity(np.array([0.2, 0.5, 0.8]), answers)
+    assert report.changed_votes.tolist() == [0, 2, 2, 0]
+    assert report.changed_at.tolist() == [2, 1, 1]
+    assert report.changed_rows == 0.5
+    assert report.changed == pytest.approx(4 / 12)
+    assert str(report) == "the sort acted on 50.0% of 4 rows and changed 33.33% of the votes, at most 2 of 3 in a row"
+
+
+def test_sorting_changes_no_vote_of_a_perfect_learner():
+    report = ProbingClassifier(Perfect(), 15, weighting="weight").fit(LEVELS, Y).monotonicity(LEVELS)
+    assert report.changed == report.changed_rows == 0
+
+
+def test_several_classes_have_one_report_each():
+    X, y = load_iris(return_X_y=True)
+    reports = (
+        ProbingClassifier(DecisionTreeClassifier(), 7, multiclass="normalised", weighting="weight")
+        .fit(X, y)
+        .monotonicity(X)
+    )
+    assert [len(report.changed_votes) for report in reports] == [150] * 3
+
 
 SQUARE = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 
@@ -81,3 +114,23 @@ def test_rows_without_two_finite_numeric_columns_give_no_points(rows):
 
 def test_integer_columns_give_points():
     assert plane_points(pd.DataFrame({"a": [1, 2], "b": [0.5, 1.5]})).tolist() == [[1, 0.5], [2, 1.5]]
+
+
+CARD = read_card(find_card("gaussians-14"))
+DRAWN = generated(CARD, stream_seed(2019, "draw", CARD.name, 0))  # the first repetition of an experiment of seed 2019
+ROWS, LABELS = DRAWN.X[:28], DRAWN.y[:28]
+TWO_LEVELS = [0.5, 2 / 3]
+"""w- / (w+ + w-) of the text's weights: 1.5 of both classes, then 1 of positive and 2 of negative rows."""
+
+
+def test_two_linear_surfaces_cross_visibly_inside_the_data():
+    fitted = WeightSweepClassifier(SVC(kernel="linear", C=1.0), TWO_LEVELS, random_state=0).fit(ROWS, LABELS)
+    normals = np.vstack([learner.coef_[0] for learner in fitted.estimators_])
+    where = np.linalg.solve(normals, [-learner.intercept_[0] for learner in fitted.estimators_])
+    sides = ConvexHull(ROWS).equations
+    assert (sides[:, :2] @ where + sides[:, 2] < -0.3).all()
+    directions = normals / np.linalg.norm(normals, axis=1, keepdims=True)
+    assert np.degrees(np.arccos(directions[0] @ directions[1])) > 20
+    assert fitted.measures(ROWS) == {"crossings": 1}
+    one, other = fitted.curves(ROWS)["iso_probability"]
+    assert (one["level"], other["level"]) == tuple(TWO_LEVELS)
