@@ -1,4 +1,4 @@
-"""Puts numbers of results into README.md and pages of docs: python benchmarks/reproduction_page.py
+"""Puts numbers of results into pages of docs: python benchmarks/reproduction_page.py
 
 What stands from "<!-- results/FOLDER WORDS -->" to "<!-- end -->" is what WORDS ask of that folder, a number within a
 sentence or a table; ``reproduction_blocks`` says what can be asked. To be run after results/ has changed.
@@ -15,16 +15,11 @@ from probcal.reporting.comparison.ranks_figure import draw_ranks
 from probcal.store.folder import Store
 
 PAGES = (
-    "README.md",
     "docs/beta-calibration.md",
     "docs/check.md",
-    "docs/method-evidence.md",
-    "docs/native-learners.md",
     "docs/performance.md",
     "docs/reproduction.md",
-    "docs/reproduction-classes.md",
     "docs/reproduction-conclusions.md",
-    "docs/reproduction-random-splits.md",
     "docs/statistics.md",
     "docs/weka.md",
     "docs/which-method.md",
