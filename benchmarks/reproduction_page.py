@@ -1,4 +1,4 @@
-"""Puts numbers of results into pages of docs: python benchmarks/reproduction_page.py
+"""Puts numbers of results into README.md and pages of docs: python benchmarks/reproduction_page.py
 
 What stands from "<!-- results/FOLDER WORDS -->" to "<!-- end -->" is what WORDS ask of that folder, a number within a
 sentence or a table; ``reproduction_blocks`` says what can be asked. To be run after results/ has changed.
@@ -15,6 +15,7 @@ from probcal.reporting.comparison.ranks_figure import draw_ranks
 from probcal.store.folder import Store
 
 PAGES = (
+    "README.md",
     "docs/beta-calibration.md",
     "docs/check.md",
     "docs/performance.md",

@@ -48,7 +48,8 @@ def test_shown_commands_exist_with_an_example_in_help(command):
 def test_shown_experiment_and_card_are_valid(tmp_path):
     card = blocks((ROOT / "docs" / "datasets.md").read_text(encoding="utf-8"), "yaml")[0]
     (tmp_path / "my-table.yaml").write_text(card, encoding="utf-8")
-    (tmp_path / "mine.yaml").write_text(blocks((ROOT / "docs" / "experiments.md").read_text(encoding="utf-8"), "yaml")[0], encoding="utf-8")
+    experiment = blocks((ROOT / "docs" / "experiments.md").read_text(encoding="utf-8"), "yaml")[0]
+    (tmp_path / "mine.yaml").write_text(experiment, encoding="utf-8")
     assert "is fine" in probcal("validate", tmp_path / "mine.yaml").stdout
 
 

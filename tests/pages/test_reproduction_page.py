@@ -1,4 +1,4 @@
-"""Check the numbers that pages of docs quote from results folders."""
+"""Check the numbers that README.md and pages of docs quote from results folders."""
 
 import re
 import sys
@@ -8,6 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = (
+    "README.md",
     "docs/beta-calibration.md",
     "docs/check.md",
     "docs/performance.md",
