@@ -4,7 +4,7 @@
 
 Every reading of the experiment is tried with every exponent, on a few topics and runs; those near the published
 numbers once more on all topics and five runs. A quarter of an hour on one core, after the experiment itself.
-docs/documents.md says what came out.
+docs/calibration.md says what came out.
 """
 
 from __future__ import annotations

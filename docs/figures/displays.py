@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/measure-and-plot.md: python docs/figures/displays.py [FOLDER]."""
+"""Draws the pictures of docs/measure-predictions.md: python docs/figures/displays.py [FOLDER]."""
 
 from __future__ import annotations
 

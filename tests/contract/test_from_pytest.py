@@ -1,4 +1,4 @@
-"""Test the checks in a user's own test suite and the example of docs/contract.md."""
+"""Test the checks in a user's own test suite and the example of docs/own-components.md."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.contract.sound import Around, Centres
 pytest_plugins = "pytester"
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "contract.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "own-components.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```python\n# (\S+)\n(.*?)```", PAGE, re.DOTALL)
 
 
@@ -27,6 +27,7 @@ EXAMPLES = re.findall(r"```python\n# (\S+)\n(.*?)```", PAGE, re.DOTALL)
 def example(tmp_path, monkeypatch):
     """Yield a folder with the files that the page shows."""
     for name, text in EXAMPLES:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     yield tmp_path

@@ -144,8 +144,8 @@ def test_failed_cells_are_listed_with_their_error_type(tmp_path):
 
 
 def test_example_of_the_page_prints_the_shown_output(tmp_path, monkeypatch, capsys):
-    page = (Path(__file__).parents[2] / "docs" / "notebook.md").read_text(encoding="utf-8")
-    code, shown = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", page, re.DOTALL)[0]
+    page = (Path(__file__).parents[2] / "docs" / "running.md").read_text(encoding="utf-8")
+    code, shown = re.findall(r"```python\n((?:(?!```).)*)```\n\n```text\n(.*?)```", page, re.DOTALL)[0]
     monkeypatch.chdir(tmp_path)
     exec(code, {})
     assert capsys.readouterr().out == shown

@@ -48,7 +48,8 @@ def test_shown_commands_exist_with_an_example_in_help(command):
 def test_shown_experiment_and_card_are_valid(tmp_path):
     card = blocks((ROOT / "docs" / "datasets.md").read_text(encoding="utf-8"), "yaml")[0]
     (tmp_path / "my-table.yaml").write_text(card, encoding="utf-8")
-    (tmp_path / "mine.yaml").write_text(blocks(README, "yaml")[0], encoding="utf-8")
+    experiment = blocks((ROOT / "docs" / "experiments.md").read_text(encoding="utf-8"), "yaml")[0]
+    (tmp_path / "mine.yaml").write_text(experiment, encoding="utf-8")
     assert "is fine" in probcal("validate", tmp_path / "mine.yaml").stdout
 
 
@@ -80,9 +81,10 @@ def test_committed_tables_agree_with_the_committed_cells(name):
         assert (results / "tables.csv").read_text(encoding="utf-8") == probcal("table", results, "-f", "csv").stdout
 
 
-def test_adult_table_of_the_readme_equals_the_committed_results():
+def test_adult_table_of_the_reproduction_page_equals_the_committed_results():
     shown = {}
-    for line in README.splitlines():
+    page = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
+    for line in page.partition("## One data set")[2].partition("\n## ")[0].splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if cells[0] == "Adult":
             labels = cells[1:]
