@@ -45,8 +45,10 @@ class BaggedVoteClassifier(ProbabilityMethod):
         Labels in sorted order.
     estimators_ : list of classifiers
         One fitted classifier per bag.
-    n_features_in_, feature_names_in_ : int, and ndarray of shape (n_features_in_,)
-        Number and names of the columns of X. Only set if X has columns, and names that are strings.
+    n_features_in_ : int
+        Number of columns of X. Only set if X has columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of X. Only set if all names are strings.
 
     See Also
     --------

@@ -43,8 +43,10 @@ class DirectClassifier(ProbabilityMethod):
         Labels in sorted order.
     estimator_ : classifier
         The fitted classifier.
-    n_features_in_, feature_names_in_ : int, and ndarray of shape (n_features_in_,)
-        Number and names of the columns of X. Only set if X has columns, and names that are strings.
+    n_features_in_ : int
+        Number of columns of X. Only set if X has columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of X. Only set if all names are strings.
 
     See Also
     --------
@@ -147,8 +149,10 @@ class RescaledClassifier(ProbabilityMethod):
         The fitted classifier.
     least_, greatest_ : ndarray of shape (1,) or (n_classes,)
         Scores that become 0 and 1. There is one number for two classes, and otherwise one per class.
-    n_features_in_, feature_names_in_ : int, and ndarray of shape (n_features_in_,)
-        Number and names of the columns of X. Only set if X has columns, and names that are strings.
+    n_features_in_ : int
+        Number of columns of X. Only set if X has columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of X. Only set if all names are strings.
 
     See Also
     --------

@@ -240,8 +240,10 @@ class ProbingClassifier(ThresholdMethod):
         Positions in ``estimators_`` in the order of fitting. Only with two classes.
     probabilities_ : ndarray of shape (n_fitted + 1,)
         Predicted probability of the second class for each number of votes, from 0 up. Only with two classes.
-    n_features_in_, feature_names_in_ : int, and ndarray of shape (n_features_in_,)
-        Number and names of the columns of X. Only set if X has columns, and names that are strings.
+    n_features_in_ : int
+        Number of columns of X. Only set if X has columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of X. Only set if all names are strings.
 
     See Also
     --------

@@ -101,8 +101,10 @@ class ProtectedClassifier(DirectClassifier):
         The number that ``truncation`` stands for.
     log10_martingale_ : ndarray of shape (n_rows,)
         log10 S after each row of the last stream. ``predict_proba_online`` sets it, and ``fit`` removes it.
-    n_features_in_, feature_names_in_ : int, and ndarray of shape (n_features_in_,)
-        Number and names of the columns of X. Only set if X has columns, and names that are strings.
+    n_features_in_ : int
+        Number of columns of X. Only set if X has columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of X. Only set if all names are strings.
 
     See Also
     --------
@@ -344,8 +346,10 @@ class RetrainedClassifier(DirectClassifier):
         Labels in sorted order.
     estimator_ : classifier
         The fitted classifier.
-    n_features_in_, feature_names_in_ : int, and ndarray of shape (n_features_in_,)
-        Number and names of the columns of X. Only set if X has columns, and names that are strings.
+    n_features_in_ : int
+        Number of columns of X. Only set if X has columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of X. Only set if all names are strings.
 
     See Also
     --------

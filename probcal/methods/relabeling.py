@@ -49,10 +49,21 @@ class RelabelingClassifier(ThresholdMethod):
     ----------
     classes_ : ndarray of shape (n_classes,)
         Labels in sorted order.
-    threshold_models_, thresholds_, estimators_, order_, probabilities_ : list and ndarray
-        As in ``ProbingClassifier``.
-    n_features_in_, feature_names_in_ : int, and ndarray of shape (n_features_in_,)
-        Number and names of the columns of X. Only set if X has columns, and names that are strings.
+    threshold_models_ : list of ThresholdClassifiers
+        One for two classes. With more classes, one for each probed class against the rest.
+    thresholds_ : ndarray of shape (n_fitted,)
+        Thresholds p, rising. Only with two classes. There are fewer than ``n_probes`` only if floats can split no
+        interval any more.
+    estimators_ : list of classifiers
+        The fitted classifiers in the order of ``thresholds_``. Only with two classes.
+    order_ : ndarray of shape (n_fitted,), dtype int
+        Positions in ``estimators_`` in the order of fitting. Only with two classes.
+    probabilities_ : ndarray of shape (n_fitted + 1,)
+        Predicted probability of the second class for each number of votes, from 0 up. Only with two classes.
+    n_features_in_ : int
+        Number of columns of X. Only set if X has columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of X. Only set if all names are strings.
 
     See Also
     --------

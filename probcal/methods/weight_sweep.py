@@ -137,8 +137,10 @@ class WeightSweepClassifier(ThresholdMethod):
         The fitted classifiers in the order of ``thresholds_``. Only with two classes.
     training_rows_ : list of dict or None
         Points of each class to draw. Only with two classes and two numeric columns. None otherwise.
-    n_features_in_, feature_names_in_ : int, and ndarray of shape (n_features_in_,)
-        Number and names of the columns of X. Only set if X has columns, and names that are strings.
+    n_features_in_ : int
+        Number of columns of X. Only set if X has columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of X. Only set if all names are strings.
 
     See Also
     --------

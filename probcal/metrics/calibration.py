@@ -68,8 +68,12 @@ def empirical_calibration_error(
         Observed labels.
     p : array-like of shape (n_rows,) or (n_rows, n_classes)
         Predicted P(y = 1), or predicted probabilities of all classes.
-    sample_weight, pos_label, labels : default=None
-        Weights of the rows, label of the positive class, and all labels in rising order (see ``probcal.metrics``).
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------
@@ -102,8 +106,12 @@ def kolmogorov_smirnov_error(
         Observed labels.
     p : array-like of shape (n_rows,) or (n_rows, n_classes)
         Predicted P(y = 1), or predicted probabilities of all classes.
-    sample_weight, pos_label, labels : default=None
-        Weights of the rows, label of the positive class, and all labels in rising order (see ``probcal.metrics``).
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------
@@ -147,8 +155,12 @@ def expected_calibration_error(
         With ``"uniform"``, bin i holds (i-1)/m < p <= i/m, and the first bin also holds 0. With ``"quantile"``, the
         upper edge of bin i is the least prediction that at least i/m of the weight does not exceed. The edge belongs to
         the bin. Bins between equal edges are empty, so equal predictions are never separated.
-    sample_weight, pos_label, labels : default=None
-        Weights of the rows, label of the positive class, and all labels in rising order (see ``probcal.metrics``).
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------
@@ -190,8 +202,12 @@ def calibration_p_value(
         Observed labels.
     p : array-like of shape (n_rows,) or (n_rows, n_classes)
         Predicted P(y = 1), or predicted probabilities of all classes.
-    sample_weight, pos_label, labels : default=None
-        Weights of the rows, label of the positive class, and all labels in rising order (see ``probcal.metrics``).
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------

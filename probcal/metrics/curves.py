@@ -83,8 +83,12 @@ def binned_curve(
     strategy : {"quantile", "uniform"}, default="quantile"
         With ``"quantile"``, the bins have nearly equal weight. Rows with equal predictions are all in the bin of their
         middle row. With ``"uniform"``, bin i holds (i-1)/m < p <= i/m, and the first bin also holds 0.
-    sample_weight, pos_label, labels : default=None
-        Weights of the rows, label of the positive class, and all labels in rising order (see ``probcal.metrics``).
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------
@@ -144,8 +148,12 @@ def isotonic_curve(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any 
         Observed labels of two classes.
     p : array-like of shape (n_rows,) or (n_rows, 2)
         Predicted P(y = 1), or predicted probabilities of both classes.
-    sample_weight, pos_label, labels : default=None
-        Weights of the rows, label of the positive class, and all labels in rising order (see ``probcal.metrics``).
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------
@@ -174,8 +182,12 @@ def loess_curve(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = N
         Observed labels of two classes.
     p : array-like of shape (n_rows,) or (n_rows, 2)
         Predicted P(y = 1), or predicted probabilities of both classes.
-    sample_weight, pos_label, labels : default=None
-        Weights of the rows, label of the positive class, and all labels in rising order (see ``probcal.metrics``).
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------

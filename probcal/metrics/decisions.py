@@ -91,8 +91,12 @@ def decision_curve(
         Predicted P(y = 1), or predicted probabilities of both classes.
     thresholds : array-like of shape (n_thresholds,) or float, default=None
         Numbers of at least 0 and below 1. None means .01, .02, ... .99.
-    sample_weight, pos_label, labels : default=None
-        Weights of the rows, label of the positive class, and all labels in rising order (see ``probcal.metrics``).
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------
@@ -140,8 +144,12 @@ def net_benefit(
         Predicted P(y = 1), or predicted probabilities of both classes.
     threshold : float
         Probability from which on a row is treated, at least 0 and below 1.
-    sample_weight, pos_label, labels : default=None
-        Weights of the rows, label of the positive class, and all labels in rising order (see ``probcal.metrics``).
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------
@@ -202,8 +210,10 @@ def excess_cost_bound(
     n_intervals : int, default=1
         Number k of intervals of p, each on one side of t, on which the other rule decides otherwise. 1 are the rules of
         one threshold.
-    pos_label, labels : default=None
-        Label of the positive class, and all labels in rising order (see ``probcal.metrics``).
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------

@@ -77,8 +77,10 @@ def score_decomposition(
         takes each label for its own frequency, and the discrimination is the uncertainty.
     base : {"bits", "nats"} or float, default="bits"
         Unit of the log loss, or the base of its logarithm. The Brier score has no unit.
-    pos_label, labels : default=None
-        Label of the positive class, and all labels in rising order (see ``probcal.metrics``).
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------

@@ -23,8 +23,12 @@ def rms_error(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = Non
         Observed labels.
     p : array-like of shape (n_rows,) or (n_rows, n_classes)
         Predicted P(y = 1), or predicted probabilities of all classes.
-    sample_weight, pos_label, labels : default=None
-        Weights of the rows, label of the positive class, and all labels in rising order (see ``probcal.metrics``).
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------
@@ -51,8 +55,12 @@ def brier_score(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = N
         Observed labels.
     p : array-like of shape (n_rows,) or (n_rows, n_classes)
         Predicted P(y = 1), or predicted probabilities of all classes.
-    sample_weight, pos_label, labels : default=None
-        Weights of the rows, label of the positive class, and all labels in rising order (see ``probcal.metrics``).
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------
@@ -103,8 +111,12 @@ def murphy_decomposition(
         Observed labels of two classes.
     p : array-like of shape (n_rows,) or (n_rows, 2)
         Predicted P(y = 1), or predicted probabilities of both classes.
-    sample_weight, pos_label, labels : default=None
-        Weights of the rows, label of the positive class, and all labels in rising order (see ``probcal.metrics``).
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------
@@ -148,8 +160,12 @@ def cross_entropy(
         Predicted P(y = 1), or predicted probabilities of all classes.
     base : float or {"bits", "nats"}, default=2
         Base of the logarithm. ``"bits"`` means 2, and ``"nats"`` means ``math.e``.
-    sample_weight, pos_label, labels : default=None
-        Weights of the rows, label of the positive class, and all labels in rising order (see ``probcal.metrics``).
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------
@@ -262,8 +278,12 @@ def expected_cost(
         Predicted P(y = 1), or predicted probabilities of both classes.
     loss_parameter : float
         Cost of a false positive, within [0, 1]. It is also the threshold.
-    sample_weight, pos_label, labels : default=None
-        Weights of the rows, label of the positive class, and all labels in rising order (see ``probcal.metrics``).
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------
@@ -301,8 +321,12 @@ def loss_ratio(
         Predicted P(y = 1), or predicted probabilities of both classes, before and after calibration.
     loss_parameter : float
         Cost of a false positive, within [0, 1]. It is also the threshold.
-    sample_weight, pos_label, labels : default=None
-        Weights of the rows, label of the positive class, and all labels in rising order (see ``probcal.metrics``).
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------

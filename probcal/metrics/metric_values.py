@@ -47,8 +47,10 @@ def all_metrics(
         True P(y = 1), for two classes only. With them, the metrics of the truth are returned too.
     also : iterable of str, default=()
         Names of ``ASKED_METRICS`` and of expected costs, such as ``cost(0.05)``. Other names are ignored.
-    pos_label, labels : default=None
-        Label of the positive class, and all labels in rising order (see ``probcal.metrics``).
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------
@@ -136,8 +138,10 @@ def metrics_by_group(
         Names from ``METRICS`` and ``ASKED_METRICS``, and costs such as ``cost(0.05)``. Metrics that need the true
         probabilities are not allowed. None means log loss in bits, RMS error, c_emp and its p-value, and with two
         classes also slope and intercept.
-    pos_label, labels : default=None
-        Label of the positive class, and all labels in rising order (see ``probcal.metrics``).
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------

@@ -84,8 +84,12 @@ def roc_auc(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None,
         Observed labels.
     p : array-like of shape (n_rows,) or (n_rows, n_classes)
         Predicted P(y = 1), or predicted probabilities of all classes.
-    sample_weight, pos_label, labels : default=None
-        Weights of the rows, label of the positive class, and all labels in rising order (see ``probcal.metrics``).
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------
@@ -121,8 +125,12 @@ def roc_curve(
         Predicted P(y = 1), or predicted probabilities of both classes.
     n_points : int, default=200
         Largest number of points, at least 2.
-    sample_weight, pos_label, labels : default=None
-        Weights of the rows, label of the positive class, and all labels in rising order (see ``probcal.metrics``).
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------

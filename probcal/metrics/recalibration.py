@@ -30,8 +30,12 @@ def calibration_slope(y: Any, p: Any, sample_weight: Any = None, *, pos_label: A
         Observed labels of two classes.
     p : array-like of shape (n_rows,) or (n_rows, 2)
         Predicted P(y = 1), or predicted probabilities of both classes. Two columns keep a small P(y = 0) exact.
-    sample_weight, pos_label, labels : default=None
-        Weights of the rows, label of the positive class, and all labels in rising order (see ``probcal.metrics``).
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------
@@ -66,8 +70,12 @@ def calibration_intercept(
         Observed labels of two classes.
     p : array-like of shape (n_rows,) or (n_rows, 2)
         Predicted P(y = 1), or predicted probabilities of both classes.
-    sample_weight, pos_label, labels : default=None
-        Weights of the rows, label of the positive class, and all labels in rising order (see ``probcal.metrics``).
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------

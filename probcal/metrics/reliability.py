@@ -119,8 +119,12 @@ def reliability_curve(
         Number of resamples.
     random_state : int, numpy.random.Generator or None, default=0
         Seed of the resamples. None means other resamples in each call.
-    sample_weight, pos_label, labels : default=None
-        Weights of the rows, label of the positive class, and all labels in rising order (see ``probcal.metrics``).
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, such as ``model.classes_``.
     scale : {"linear", "logit"}, default="linear"
         ``"linear"`` makes bins of the histogram of equal width. ``"logit"`` makes them equally wide in log-odds.
         Predictions below 1e-6 or above 1 - 1e-6 then count as these.
@@ -248,8 +252,12 @@ def score_histogram(
         Predicted P(y = 1), or predicted probabilities of both classes.
     n_bins : int, default=20
         Number of bins, m.
-    sample_weight, pos_label, labels : default=None
-        Weights of the rows, label of the positive class, and all labels in rising order (see ``probcal.metrics``).
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------

@@ -35,8 +35,10 @@ def integrated_calibration_index(
         Estimate of P(y = 1) given p. ``"loess"`` is the curve of the paper (see ``loess_curve``). ``"isotonic"``
         follows noise more. For calibrated predictions, its ICI is 1.3 times as large on 300 rows, and 2.2 times as
         large on 5000 rows.
-    pos_label, labels : default=None
-        Label of the positive class, and all labels in rising order (see ``probcal.metrics``).
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------
@@ -80,8 +82,10 @@ def calibration_distance_quantile(
         Weights of the rows. None means equal weights.
     curve : {"loess", "isotonic"}, default="loess"
         Estimate of P(y = 1) given p.
-    pos_label, labels : default=None
-        Label of the positive class, and all labels in rising order (see ``probcal.metrics``).
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------
@@ -151,8 +155,12 @@ def smooth_expected_calibration_error(
         Observed labels.
     p : array-like of shape (n_rows,) or (n_rows, n_classes)
         Predicted P(y = 1), or predicted probabilities of all classes.
-    sample_weight, pos_label, labels : default=None
-        Weights of the rows, label of the positive class, and all labels in rising order (see ``probcal.metrics``).
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows. None means equal weights.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class, for two classes only.
+    labels : array-like of shape (n_classes,), default=None
+        All labels in rising order, such as ``model.classes_``.
 
     Returns
     -------

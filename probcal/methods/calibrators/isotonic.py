@@ -195,8 +195,14 @@ class IsotonicClassifier(CalibratedMethod):
         The other choices are those of SigmoidClassifier. Mainly the order of the scores counts. Their values matter
         only between two fitted scores, and for the stage before calibration of ``staged_predict_proba``. With
         ``"rescaled"`` this stage returns the rescaled scores.
-    calibration, ensemble, cv, holdout_size : as in SigmoidClassifier
-        Rows on which the map is fitted, and how many classifiers and maps there are. The paper holds out 2000 rows.
+    calibration : {"cross_val", "holdout", "train", "prefit"}, default="cross_val"
+        Rows on which the map is fitted, as in SigmoidClassifier.
+    ensemble : bool or "auto", default="auto"
+        Which classifiers and maps ``calibration="cross_val"`` fits, as in SigmoidClassifier.
+    cv : int, cross-validation generator or list of pairs, default=5
+        Folds of ``calibration="cross_val"``, as in SigmoidClassifier.
+    holdout_size : float or int, default=0.25
+        Share or number of the rows that ``calibration="holdout"`` keeps to fit the map. The paper keeps 2000 rows.
     clip : "rows" or tuple of (low, high), default="rows"
         Range that the function is clipped to, as in IsotonicCalibrator.
     centered : bool, default=False

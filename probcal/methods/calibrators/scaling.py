@@ -354,8 +354,14 @@ class TemperatureClassifier(CalibratedMethod):
     scores : {"auto", "decision_function", "log_odds", "probability"}, default="auto"
         ``"auto"`` is the predicted probability if the learner has one, and the decision function otherwise. The other
         choices are those of SigmoidClassifier.
-    calibration, ensemble, cv, holdout_size : as in SigmoidClassifier
-        Rows on which the map is fitted, and how many classifiers and maps there are.
+    calibration : {"cross_val", "holdout", "train", "prefit"}, default="cross_val"
+        Rows on which the map is fitted, as in SigmoidClassifier.
+    ensemble : bool or "auto", default="auto"
+        Which classifiers and maps ``calibration="cross_val"`` fits, as in SigmoidClassifier.
+    cv : int, cross-validation generator or list of pairs, default=5
+        Folds of ``calibration="cross_val"``, as in SigmoidClassifier.
+    holdout_size : float or int, default=0.25
+        Share or number of the rows that ``calibration="holdout"`` keeps to fit the map.
     random_state : int, RandomState or None, default=None
         Seed of the classifiers and of the split. None draws a new seed at each ``fit``.
 
@@ -363,10 +369,14 @@ class TemperatureClassifier(CalibratedMethod):
     ----------
     classes_ : ndarray of shape (n_classes,)
         Labels in sorted order.
-    estimators_, calibrators_ : list of classifiers, and of TemperatureCalibrator
-        Fitted classifiers and their maps, as in SigmoidClassifier.
-    estimator_, calibrator_ : classifier, and TemperatureCalibrator
-        The fitted classifier and its map, if there is only one.
+    estimators_ : list of classifiers
+        Fitted classifiers: one per fold, or only one.
+    calibrators_ : list of TemperatureCalibrator
+        Fitted map of each classifier. The classifiers of several folds may share one map.
+    estimator_ : classifier
+        The fitted classifier, if there is only one.
+    calibrator_ : TemperatureCalibrator
+        The fitted map, if there is only one.
 
     See Also
     --------
@@ -437,8 +447,14 @@ class VectorScalingClassifier(_AffineScalingClassifier):
     scores : {"auto", "decision_function", "log_odds", "probability"}, default="auto"
         ``"auto"`` is the predicted probability if the learner has one, and the decision function otherwise. The other
         choices are those of SigmoidClassifier.
-    calibration, ensemble, cv, holdout_size : as in SigmoidClassifier
-        Rows on which the map is fitted, and how many classifiers and maps there are.
+    calibration : {"cross_val", "holdout", "train", "prefit"}, default="cross_val"
+        Rows on which the map is fitted, as in SigmoidClassifier.
+    ensemble : bool or "auto", default="auto"
+        Which classifiers and maps ``calibration="cross_val"`` fits, as in SigmoidClassifier.
+    cv : int, cross-validation generator or list of pairs, default=5
+        Folds of ``calibration="cross_val"``, as in SigmoidClassifier.
+    holdout_size : float or int, default=0.25
+        Share or number of the rows that ``calibration="holdout"`` keeps to fit the map.
     random_state : int, RandomState or None, default=None
         Seed of the classifiers and of the split. None draws a new seed at each ``fit``.
 
@@ -446,10 +462,14 @@ class VectorScalingClassifier(_AffineScalingClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
         Labels in sorted order.
-    estimators_, calibrators_ : list of classifiers, and of VectorScalingCalibrator
-        Fitted classifiers and their maps, as in SigmoidClassifier.
-    estimator_, calibrator_ : classifier, and VectorScalingCalibrator
-        The fitted classifier and its map, if there is only one.
+    estimators_ : list of classifiers
+        Fitted classifiers: one per fold, or only one.
+    calibrators_ : list of VectorScalingCalibrator
+        Fitted map of each classifier. The classifiers of several folds may share one map.
+    estimator_ : classifier
+        The fitted classifier, if there is only one.
+    calibrator_ : VectorScalingCalibrator
+        The fitted map, if there is only one.
 
     See Also
     --------
@@ -486,8 +506,14 @@ class MatrixScalingClassifier(_AffineScalingClassifier):
     scores : {"auto", "decision_function", "log_odds", "probability"}, default="auto"
         ``"auto"`` is the predicted probability if the learner has one, and the decision function otherwise. The other
         choices are those of SigmoidClassifier.
-    calibration, ensemble, cv, holdout_size : as in SigmoidClassifier
-        Rows on which the map is fitted, and how many classifiers and maps there are.
+    calibration : {"cross_val", "holdout", "train", "prefit"}, default="cross_val"
+        Rows on which the map is fitted, as in SigmoidClassifier.
+    ensemble : bool or "auto", default="auto"
+        Which classifiers and maps ``calibration="cross_val"`` fits, as in SigmoidClassifier.
+    cv : int, cross-validation generator or list of pairs, default=5
+        Folds of ``calibration="cross_val"``, as in SigmoidClassifier.
+    holdout_size : float or int, default=0.25
+        Share or number of the rows that ``calibration="holdout"`` keeps to fit the map.
     random_state : int, RandomState or None, default=None
         Seed of the classifiers and of the split. None draws a new seed at each ``fit``.
 
@@ -495,10 +521,14 @@ class MatrixScalingClassifier(_AffineScalingClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
         Labels in sorted order.
-    estimators_, calibrators_ : list of classifiers, and of MatrixScalingCalibrator
-        Fitted classifiers and their maps, as in SigmoidClassifier.
-    estimator_, calibrator_ : classifier, and MatrixScalingCalibrator
-        The fitted classifier and its map, if there is only one.
+    estimators_ : list of classifiers
+        Fitted classifiers: one per fold, or only one.
+    calibrators_ : list of MatrixScalingCalibrator
+        Fitted map of each classifier. The classifiers of several folds may share one map.
+    estimator_ : classifier
+        The fitted classifier, if there is only one.
+    calibrator_ : MatrixScalingCalibrator
+        The fitted map, if there is only one.
 
     See Also
     --------
@@ -535,8 +565,14 @@ class DirichletClassifier(_AffineScalingClassifier):
     scores : {"auto", "decision_function", "log_odds", "probability"}, default="auto"
         ``"auto"`` is the predicted probability if the learner has one, and the decision function otherwise. The other
         choices are those of SigmoidClassifier.
-    calibration, ensemble, cv, holdout_size : as in SigmoidClassifier
-        Rows on which the map is fitted, and how many classifiers and maps there are.
+    calibration : {"cross_val", "holdout", "train", "prefit"}, default="cross_val"
+        Rows on which the map is fitted, as in SigmoidClassifier.
+    ensemble : bool or "auto", default="auto"
+        Which classifiers and maps ``calibration="cross_val"`` fits, as in SigmoidClassifier.
+    cv : int, cross-validation generator or list of pairs, default=5
+        Folds of ``calibration="cross_val"``, as in SigmoidClassifier.
+    holdout_size : float or int, default=0.25
+        Share or number of the rows that ``calibration="holdout"`` keeps to fit the map.
     random_state : int, RandomState or None, default=None
         Seed of the classifiers and of the split. None draws a new seed at each ``fit``.
 
@@ -544,10 +580,14 @@ class DirichletClassifier(_AffineScalingClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
         Labels in sorted order.
-    estimators_, calibrators_ : list of classifiers, and of DirichletCalibrator
-        Fitted classifiers and their maps, as in SigmoidClassifier.
-    estimator_, calibrator_ : classifier, and DirichletCalibrator
-        The fitted classifier and its map, if there is only one.
+    estimators_ : list of classifiers
+        Fitted classifiers: one per fold, or only one.
+    calibrators_ : list of DirichletCalibrator
+        Fitted map of each classifier. The classifiers of several folds may share one map.
+    estimator_ : classifier
+        The fitted classifier, if there is only one.
+    calibrator_ : DirichletCalibrator
+        The fitted map, if there is only one.
 
     See Also
     --------

@@ -175,8 +175,14 @@ class SplineClassifier(CalibratedMethod):
     scores : {"auto", "decision_function", "log_odds", "probability"}, default="auto"
         ``"auto"`` is the predicted probability if the learner has one, and the decision function otherwise. The other
         choices are those of SigmoidClassifier.
-    calibration, ensemble, cv, holdout_size : as in SigmoidClassifier
-        Rows on which the map is fitted, and how many classifiers and maps there are.
+    calibration : {"cross_val", "holdout", "train", "prefit"}, default="cross_val"
+        Rows on which the map is fitted, as in SigmoidClassifier.
+    ensemble : bool or "auto", default="auto"
+        Which classifiers and maps ``calibration="cross_val"`` fits, as in SigmoidClassifier.
+    cv : int, cross-validation generator or list of pairs, default=5
+        Folds of ``calibration="cross_val"``, as in SigmoidClassifier.
+    holdout_size : float or int, default=0.25
+        Share or number of the rows that ``calibration="holdout"`` keeps to fit the map.
     random_state : int, RandomState or None, default=None
         Seed of the classifiers and of the split. None draws a new seed at each ``fit``.
 
@@ -184,10 +190,14 @@ class SplineClassifier(CalibratedMethod):
     ----------
     classes_ : ndarray of shape (n_classes,)
         Labels in sorted order.
-    estimators_, calibrators_ : list of classifiers, and of SplineCalibrator
-        Fitted classifiers and their maps, as in SigmoidClassifier.
-    estimator_, calibrator_ : classifier, and SplineCalibrator
-        The fitted classifier and its map, if there is only one.
+    estimators_ : list of classifiers
+        Fitted classifiers: one per fold, or only one.
+    calibrators_ : list of SplineCalibrator
+        Fitted map of each classifier. The classifiers of several folds may share one map.
+    estimator_ : classifier
+        The fitted classifier, if there is only one.
+    calibrator_ : SplineCalibrator
+        The fitted map, if there is only one.
 
     See Also
     --------
