@@ -266,6 +266,7 @@ _ALARM = 3
     help="A line of the table for each.",
 )
 @click.option("--state", metavar="FILE", type=click.Path(path_type=Path), help="Go on from this file, and update it.")
+@click.option("--plan", is_flag=True, help="Only say how many labels an alarm and a new map take. Needs no labels.")
 @click.option(
     "--false-alarms",
     metavar="RATE",
@@ -278,7 +279,7 @@ _ALARM = 3
 @format_option("text", "json", help="json: a line for each period, and one for the monitor.")
 def watch(
     table: str, time: str, probability: str, target: str, positive: str | None, every: Every, state: Path | None,
-    false_alarms: float, decimal: Mark | None, format_: str,
+    plan: bool, false_alarms: float, decimal: Mark | None, format_: str,
 ) -> None:  # fmt: skip
     """Show the calibration of the predictions in TABLE for each period, and say whether it has changed.
 
@@ -289,6 +290,12 @@ def watch(
     from probcal.reading.prediction_file import PredictionsRequest
     from probcal.watch.watch import WatchRequest, watch, watched_json, watched_text
 
+    if plan:
+        from probcal.watch.plan import plan_of_log, planned_json, planned_text
+
+        planned = plan_of_log(table, probability, decimal)
+        click.echo("\n".join(planned_json(planned)) if format_ == "json" else "\n\n".join(planned_text(planned)))
+        return
     request = PredictionsRequest(table, (probability,), target, positive, None, (), decimal)
     watched = watch(WatchRequest(request, time, every, false_alarms, state))
     click.echo("\n".join(watched_json(watched)) if format_ == "json" else "\n\n".join(watched_text(watched)))

@@ -1,9 +1,13 @@
 """Test the plan: how many labels an alarm takes, and how many a new map."""
 
+import json
+
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from scipy.special import expit, logit
 
+from probcal.cli.main import main
 from probcal.watch.plan import CHANGES, ROWS, plan
 
 P = expit(np.random.default_rng(0).normal(-1, 1.5, 4000))
@@ -39,5 +43,13 @@ def test_a_map_on_so_many_labels_is_better_and_on_a_tenth_often_worse(planned):
         assert 1 / (line.rows_to_recalibrate * np.log(2)) < line.loss
 
 
-def test_same_seed_gives_the_same_plan(planned):
-    assert plan(P[:1000], random_state=1) == plan(P[:1000], random_state=1)
+def test_command_plans_for_a_log_without_labels(tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text("day,p,y\n" + "".join(f"2026-11-01,{p!r},\n" for p in P[:500].tolist()))
+    options = ["watch", str(log), "--time", "day", "-p", "p", "-t", "y", "--plan"]
+    text = CliRunner().invoke(main, options)
+    assert text.exit_code == 0, text.output
+    assert "labels for a new map" in text.output and "times 0.7, plus 0" in text.output
+    lines = list(map(json.loads, CliRunner().invoke(main, [*options, "-f", "json"]).output.splitlines()))
+    assert [(line["shift"], line["slope"]) for line in lines] == list(CHANGES)
+    assert f"{lines[-1]['rows_to_alarm']:,}" in text.output  # the same seed gives the same plan
