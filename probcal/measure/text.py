@@ -11,7 +11,7 @@ from probcal._io import aligned_lines, counted, csv_text, join_first, printable,
 from probcal.measure.measurement import Line, MeasuredSection
 from probcal.measure.summary import SummarisedPredictions
 from probcal.metrics.bootstrap import FEW_DRAWS, Interval, Quantity
-from probcal.metrics.decisions import Costs
+from probcal.metrics.decisions import Costs, excess_cost_bound
 from probcal.metrics.row_support import FEWEST_CLASS_ROWS, FEWEST_ROWS
 from probcal.reading.prediction_file import FilePredictions
 from probcal.reading.target import class_lines
@@ -106,6 +106,7 @@ def findings(measurement: Measurement) -> list[str]:
         lines.append(f'The AUC is below .5. Is "{label}" the label whose probability was predicted? See --positive.')
     if measurement.costs is not None:
         lines.append(_cost_text(measurement.costs, section))
+        lines += _excess_cost_text(measurement)
     lines += _missing_classes_text(measurement)
     lines += _few_rows_text(measurement)
     if measurement.map is not None and (loss := section.line("log_loss_bits")):
@@ -257,6 +258,21 @@ def _cost_text(costs: Costs, section: MeasuredSection) -> str:
         f"{_shown(same[cheaper], cost.quantity)}{better}. The best threshold was chosen on these rows, so it and the "
         "lowest cost are optimistic: on new rows this threshold costs more."
     )
+
+
+def _excess_cost_text(measurement: Measurement) -> Iterator[str]:
+    """Say how much dearer the threshold of the costs can be than any other one, in the words of the lemma."""
+    predictions, costs = measurement.predictions, measurement.costs
+    # The bound is for rows that count alike. A summary has no rows, and calibrated predictions are in its own table.
+    is_summary = isinstance(predictions, SummarisedPredictions)
+    if costs is None or predictions.has_weights or measurement.map is not None or is_summary:
+        return
+    bound = excess_cost_bound(predictions.y, predictions.p, costs.false_positive, costs.false_negative)
+    if bound < max(costs.false_positive, costs.false_negative):
+        yield (
+            f"With 95 % confidence, this threshold costs at most {bound:.3g} a row more than any other threshold of "
+            "these probabilities. A map lowers this bound where it lowers c_emp."
+        )
 
 
 def _effect_text(map: str, loss: Line) -> str:

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from probcal.measure.measurement import measure_sections
-from probcal.metrics import net_benefit
+from probcal.metrics import excess_cost_bound, net_benefit
 from probcal.metrics.decisions import read_costs
 from tests.commands import probcal, refused
 from tests.measure.prediction_files import read_table, three_classes, two_classes, written
@@ -123,3 +123,13 @@ def test_costs_of_several_classes_are_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     written(three_classes(), tmp_path / "t.csv")
     assert "--cost is for two classes" in refused("measure", "t.csv", "-p", "p_*", "-t", "y", "--cost", "1:2")
+
+
+def test_bound_on_the_excess_cost_is_told_for_rows_of_equal_weight(tmp_path):
+    frame = two_classes()
+    path = written(frame, tmp_path / "rows.csv")
+    told = " ".join(probcal("measure", path, *CALL, "--cost", "1:4").stdout.split())
+    bound = excess_cost_bound(frame.y, frame.p, 1, 4)
+    assert f"this threshold costs at most {bound:.3g} a row more than any other threshold" in told
+    weighted = probcal("measure", path, *CALL, "--cost", "1:4", "--weight", "w").stdout
+    assert "than any other threshold" not in weighted
