@@ -19,7 +19,7 @@ VALIDATORS = {kind: jsonschema.Draft7Validator(json.loads(schema_path(kind).read
 SHIPPED = [(path, kind) for folder, kind in (("configs", "experiment"), ("datasets", "card"))
            for path in sorted((ROOT / folder).glob("*.yaml"))]  # fmt: skip
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-_OTHERS = {"check": "known deviations", "ci": "a workflow of GitHub"}
+_OTHERS = {"check": "known deviations", "running": "a workflow of GitHub"}
 """Pages that show YAML files of other kinds."""
 SMALL = """\
 name: small

@@ -24,7 +24,7 @@ NEEDY = """
         def unmet_requirement():
             return os.environ.get("NEEDY_LACKS")
 """
-COMPILED = [f"probcal.learners.c45.{name}" for name in ("growth", "pruning", "descent")]
+COMPILED = [f"probcal.learners.c45.{name}" for name in ("growth", "tree")]
 LACKS = "the thing is not installed; install it with: pip install 'thing[all]'"
 
 
