@@ -120,8 +120,8 @@ def test_transductive_probing_keeps_the_contract():
     ("name", "params"),
     [
         ("retrained", {"every": 7}),
-        ("protected", {"delay": 3, "jump_rate": [0.1, 0.01], "passive_weight": 0.5}),
-        ("protected", {"calibrators": "cox", "start": "first", "every": 4}),
+        ("protected", {"algorithm": "jumper", "delay": 3, "jump_rate": [0.1, 0.01], "passive_weight": 0.5}),
+        ("protected", {"algorithm": "jumper", "calibrators": "cox", "start": "first", "every": 4}),
     ],
 )
 @pytest.mark.slow
