@@ -1,8 +1,9 @@
 """Probing: class probabilities from binary classifiers (Langford & Zadrozny 2005).
 
 Read it in three files. Here is how the classifier of a threshold is trained under importance weights: steps 2(d) and
-2(e) of Algorithm 1. ``refinement`` is Algorithm 1 itself, from the thresholds to the votes. ``_probes`` fits many
-weighted classifiers and predicts with them, in batches or early where that is exact.
+2(e) of Algorithm 1. ``refinement`` is Algorithm 1 itself, from the thresholds to the classifiers, and the votes
+(Algorithm 2). ``_probes`` fits many weighted classifiers and predicts with them, in batches or early where that is
+exact. ``_multiclass`` only clips the probabilities and joins those of several classes.
 """
 
 from __future__ import annotations

@@ -33,6 +33,8 @@ Refinement = Literal["printed", "true_drop"]
 class Interval:
     """Hold an interval [a, b] of probabilities, its minimax optimal prediction p and the gain of splitting it there.
 
+    p is also the threshold that splits the interval, when its turn comes.
+
     The gain is the largest possible drop in loss for one training row inside the interval, in nats for log loss. For
     squared error with the rule ``"printed"`` it is b - a instead.
     """
@@ -399,6 +401,7 @@ class ThresholdMethod(ProbabilityMethod):
                 if rows is not None:
                     problem_X, problem_weights = take_rows(X, rows), None if weights is None else weights[rows]
                 train = self._training(problem_X, problem_labels, classes, problem_weights, stream)
+                # The weights of all rows fit, because only the weight sweep has pairs, and its grid weighs no rows.
                 rows_in_intervals = problem_X if interval_X is None else interval_X
                 self.threshold_models_.append(self._fit_problem(train, rows_in_intervals, interval_weights, classes))
         if len(problems) == 1:

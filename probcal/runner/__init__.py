@@ -5,9 +5,11 @@ The main path of ``probcal run``::
     run.run_experiment             the whole run, in the process of the command
       data_step, identity, plan    which data sets are at hand, what decides each cell's numbers, and so which cells run
       pool.run_cells               gives the cells to workers, with time limits; dask.run_cells does it on a cluster
-        worker_process.serve       a worker: one isolated cell after another
-          execute.execute          rows (cell_rows), fit and prediction (fit_predict), metrics, one result
+        worker.Worker              a worker seen from the run: its process, its output, and whether it died
+          worker_process.serve     the same worker from inside: run_isolated_cell for one cell after another
+            execute.execute        rows (cell_rows), fit and prediction (fit_predict), metrics, one result
       store.Store.add              each result is on disk before the next is awaited
+      progress.RunProgress         what the user sees of it
 
 A cell has ended when its result is stored, and it is done when it ended with success. A cell that fails takes the same
 path, and ``execute`` tells where its result comes from. ``interruption`` ends a command on Ctrl-C. ``progress`` tells

@@ -99,6 +99,7 @@ def _with_overrides(experiment: Experiment, card: Card) -> list[tuple[Card, Expe
     return sorted((pair for pair in pairs if pair is not None), key=lambda pair: (pair[0] != card, pair[0].name))
 
 
+# "failed" is also the state of a cell whose stored status is "timeout".
 State = Literal["done", "failed", "stale", "to run", "no data"]
 
 

@@ -8,8 +8,10 @@ gives an ``Outcome`` of status ``failed`` or ``timeout``, and the run stores it 
   ``probcal.runner.worker_process.run_isolated_cell`` catches this.
 - Its worker dies, or it takes too long. ``probcal.runner.pool.worker_outcome`` says so, in the process of the run.
 
-A stored failure never replaces a done result. The plan (``probcal.runner.plan``) shows it, and a run leaves it
-alone until ``--retry-failed``, or until something changes that decides its numbers.
+A stored failure never replaces a done result: the store appends it, and ``store.folder`` keeps the done one when it
+reads, with the failure as its ``later_failure``. The plan (``probcal.runner.plan``) has the state "failed" for both
+statuses. A run leaves such a cell alone until ``--retry-failed`` or ``--refit``, or until something changes that
+decides its numbers.
 """
 
 from __future__ import annotations

@@ -38,9 +38,9 @@ def run_cells(
 
     ``level`` names the instructions that compute. The default is what the cells declare.
 
-    ``notify`` is called with each cell that a worker gets. A cell over its time, and one whose process died, give a
-    failed result. Closing the iterator ends the running cells. Raises ProbcalError when no worker process can be
-    started.
+    ``notify`` is called with each cell that a worker gets. A cell over its time gives a result of status "timeout", and
+    one whose process died a failed one. Closing the iterator ends the running cells. Raises ProbcalError when no worker
+    process can be started.
     """
     queue, lost_starts = deque(plan), 0
     workers: list[Worker] = []
@@ -139,14 +139,16 @@ def _seconds_to_timeout(workers: list[Worker], timeout: float | None) -> float |
     return min((max(0.0, timeout - worker.seconds) for worker in workers if worker.planned), default=None)
 
 
-def worker_outcome(worker: Worker, run_id: str, overtime: float | None, last_try: bool) -> tuple[Outcome | None, bool]:
+def worker_outcome(
+    worker: Worker, run_id: str, exceeded_limit: float | None, last_try: bool
+) -> tuple[Outcome | None, bool]:
     """Return the outcome of the worker's cell, and whether the worker can take another.
 
     Raises ProbcalError when the worker could not start and this was the ``last_try``.
     """
     planned = worker.planned
-    if overtime is not None and planned is not None:
-        message = f"took longer than {overtime:g} s"
+    if exceeded_limit is not None and planned is not None:
+        message = f"took longer than {exceeded_limit:g} s"
         error = "TimeoutError", message
         return Outcome.failed(planned, run_id, worker.seconds, error, status="timeout").with_output(
             worker.last_output()

@@ -325,6 +325,8 @@ class Store:
     def add(self, result: CellResult, y: np.ndarray | None = None, p: np.ndarray | None = None) -> None:
         """Store one result with its later failure and its predictions, so that a later kill loses nothing.
 
+        It appends. ``_latest_valid_result`` decides on reading which result of a cell counts.
+
         A power cut loses what was stored since the last sync, which is at most the time of 20 syncs. ``y`` has shape
         (n_test,) and holds labels. ``p`` has shape (n_test,), or (n_test, n_classes) for more than two classes. Raises
         StoreError when the folder can no longer be written to.
