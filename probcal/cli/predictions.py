@@ -266,7 +266,11 @@ _ALARM = 3
     help="A line of the table for each.",
 )
 @click.option("--state", metavar="FILE", type=click.Path(path_type=Path), help="Go on from this file, and update it.")
-@click.option("--plan", is_flag=True, help="Only say how many labels an alarm and a new map take. Needs no labels.")
+@click.option(
+    "--plan",
+    is_flag=True,
+    help="Only say how many labels an alarm and a new map take, for the column -p. Labels and times are not read.",
+)
 @click.option(
     "--false-alarms",
     metavar="RATE",
@@ -293,8 +297,9 @@ def watch(
     if plan:
         from probcal.watch.plan import plan_of_log, planned_json, planned_text
 
-        planned = plan_of_log(table, probability, decimal)
-        click.echo("\n".join(planned_json(planned)) if format_ == "json" else "\n\n".join(planned_text(planned)))
+        n_rows, planned = plan_of_log(table, probability, decimal, false_alarms)
+        text = "\n".join(planned_json(planned)) if format_ == "json" else "\n\n".join(planned_text(n_rows, planned))
+        click.echo(text)
         return
     request = PredictionsRequest(table, (probability,), target, positive, None, (), decimal)
     watched = watch(WatchRequest(request, time, every, false_alarms, state))

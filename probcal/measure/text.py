@@ -268,7 +268,8 @@ def _excess_cost_text(measurement: Measurement) -> Iterator[str]:
     if costs is None or predictions.has_weights or measurement.map is not None or is_summary:
         return
     bound = excess_cost_bound(predictions.y, predictions.p, costs.false_positive, costs.false_negative)
-    if bound < max(costs.false_positive, costs.false_negative):
+    cost = measurement.sections[0].line("cost")
+    if cost is not None and bound < cost.before.value:  # no cost is negative, so a larger bound says nothing
         yield (
             f"With 95 % confidence, this threshold costs at most {bound:.3g} a row more than any other threshold of "
             "these probabilities. A map lowers this bound where it lowers c_emp."

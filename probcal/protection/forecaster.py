@@ -26,15 +26,17 @@ class ProtectedForecaster(Protector):
     before it learns the label. For three or more classes the experts are the base, both Jumpers with quadratic
     functions, online scaling with one slope and an intercept for each class, and your forecasts.
 
-    If each label arrives before the next row is predicted, log2 loss summed over a stream of n rows exceeds
+    If each row gets its label before the next row is predicted, and with ``learning_rate=1``, log2 loss summed over a
+    stream of n rows exceeds
 
-    - that of the base by at most 1 bit,
+    - that of the truncated base by at most 1 bit,
     - that of any expert among N by at most log2(8 N) bits (7 bits for the 14 experts of two classes),
     - that of any sequence of experts with k switches by at most log2(8) plus ``regret_bound(n, N, J, k)`` times
       log2(10), for J = .01, .001 or .0001, whichever is least.
 
-    The ratio to the base is a test martingale: if the base is right, P(S_n >= c for some n) <= 1 / c. This holds for
-    late labels as well, because each prediction is made before its label. The other bounds do not hold then.
+    The ratio to the truncated base is a test martingale: if that base is right, P(S_n >= c for some n) <= 1 / c. This
+    holds for late labels as well, because each prediction is made before its label. The other bounds do not hold then.
+    Where truncation moves probabilities that were right, S grows for that reason alone.
 
     One object is one stream: threads that share it must take turns.
 
@@ -184,7 +186,8 @@ class ProtectedForecaster(Protector):
             Your own forecasts of the row.
         predictions : ndarray, default=None
             What ``expert_predictions`` returned when you predicted the row. Give it if the label is late: the capital
-            of an expert then counts what the expert said in time. None means what the experts would say now.
+            of an expert then counts what the expert said in time, and so does S, but with the capital of now. None
+            means what the experts would say now.
 
         Raises
         ------
@@ -197,6 +200,8 @@ class ProtectedForecaster(Protector):
         experts = self._experts_for(base)
         if values.shape != (experts.n_experts, *np.shape(base)[1:]):
             raise ValueError(f"predictions must be what expert_predictions returned, not of shape {values.shape}")
+        if not ((values >= 0) & (values <= 1)).all():
+            raise ValueError("predictions must lie within [0, 1], as expert_predictions returned them")
         self._learn(base, int(y), values.tolist() if values.ndim == 1 else values)
         experts.learn_one(base if isinstance(base, float) else base[0], int(y))
         self._progress.experts = experts
@@ -206,8 +211,9 @@ class ProtectedForecaster(Protector):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Predict the protected probabilities of rows in order, and log10 S after each row.
 
-        The stream continues from the end of the last call, as that of a ``SimpleJumper`` does. The results equal those
-        of ``predict_one`` and ``learn_one`` for each row to a relative 1e-12.
+        The stream continues from the end of the last call, as that of a ``SimpleJumper`` does. The predictions equal
+        those of ``predict_one`` and ``learn_one`` for each row to a relative 1e-12. S also counts rows without a label,
+        of which ``learn_one`` does not know.
 
         Parameters
         ----------
@@ -255,7 +261,10 @@ class ProtectedForecaster(Protector):
                 f"forecasts must be of shape {shape}, because n_forecasts is {self._n_forecasts}, not {values.shape}"
             )
         flat = values.reshape(-1, *base.shape[1:])
-        return inputs.base_probabilities(flat, self.truncation, first).reshape(shape)
+        try:
+            return inputs.base_probabilities(flat, self.truncation, first * self._n_forecasts).reshape(shape)
+        except ValueError as error:
+            raise ValueError(f"forecasts: {error}, counted through all forecasts") from None
 
     def _experts_for(self, base: float | np.ndarray) -> Experts:
         """Return the experts of the stream, or new ones before its first row."""

@@ -261,7 +261,7 @@ class Protector:
         Returns
         -------
         Self
-            A Jumper of this class.
+            A stream of this class.
 
         Raises
         ------
@@ -274,6 +274,8 @@ class Protector:
             if "calibrators" in parameters:
                 saved = parameters["calibrators"]
                 parameters = parameters | {"calibrators": restore_calibrators(saved, calibrators)}
+            elif calibrators is not None:
+                raise ValueError("it has no calibrators")
             stream = cls(**parameters)
             stream._restore(state)
         except ValueError as error:

@@ -20,7 +20,7 @@ from probcal.reading.table import read_table
 CHANGES = ((0.25, 1.0), (0.5, 1.0), (1.0, 1.0), (0.0, 0.7), (0.0, 1.5))
 """Shift and slope of the log-odds: the usual sizes of a drift."""
 ROWS = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000)
-_STREAMS, _LONGEST, _BEFORE = 15, 20_000, 1_000
+_STREAMS, _LONGEST, _BEFORE = 31, 20_000, 1_000
 _DRAWS, _SHARE = 40, 0.9
 # The predictions over which losses are expected: as many quantiles, because a million would only cost time.
 _QUANTILES = 1_000
@@ -43,7 +43,7 @@ class PlannedChange:
     """Least number of ``ROWS`` after the change with which a new sigmoid map is better than none in 90 % of draws."""
 
 
-def plan(p: npt.ArrayLike, random_state: int = 0) -> list[PlannedChange]:
+def plan(p: npt.ArrayLike, false_alarm_rate: float = 0.01, random_state: int = 0) -> list[PlannedChange]:
     """Return a line for each of ``CHANGES``, for predictions like ``p``.
 
     Predictions are drawn from 1,000 quantiles of ``p``, and labels from the changed probabilities. The monitor sees
@@ -53,6 +53,8 @@ def plan(p: npt.ArrayLike, random_state: int = 0) -> list[PlannedChange]:
     ----------
     p : array-like of shape (n,)
         Predicted probabilities P(y = 1), such as those of last month. No labels are needed.
+    false_alarm_rate : float, default=0.01
+        That of the monitor.
     random_state : int, default=0
         Seed of the simulation.
 
@@ -63,10 +65,13 @@ def plan(p: npt.ArrayLike, random_state: int = 0) -> list[PlannedChange]:
     """
     values = np.clip(np.asarray(p, dtype=np.float64), _LEAST, 1 - _LEAST)
     log_odds = logit(np.quantile(values, (np.arange(_QUANTILES) + 0.5) / _QUANTILES))
-    return [_planned(log_odds, shift, slope, np.random.default_rng(random_state)) for shift, slope in CHANGES]
+    return [
+        _planned(log_odds, shift, slope, false_alarm_rate, np.random.default_rng(random_state))
+        for shift, slope in CHANGES
+    ]
 
 
-def _planned(log_odds: np.ndarray, shift: float, slope: float, rng: np.random.Generator) -> PlannedChange:
+def _planned(log_odds: np.ndarray, shift: float, slope: float, rate: float, rng: np.random.Generator) -> PlannedChange:
     truth = expit(shift + slope * log_odds)
     old_loss = _expected_bits(truth, log_odds)
     best = _expected_bits(truth, shift + slope * log_odds)
@@ -76,7 +81,7 @@ def _planned(log_odds: np.ndarray, shift: float, slope: float, rng: np.random.Ge
         if better >= _SHARE * _DRAWS:
             enough = rows
             break
-    alarms = [_rows_to_alarm(log_odds, shift, slope, rng) for _ in range(_STREAMS)]
+    alarms = [_rows_to_alarm(log_odds, shift, slope, rate, rng) for _ in range(_STREAMS)]
     middle = float(np.median(alarms))
     return PlannedChange(
         shift, slope, float(truth.mean()), old_loss - best, int(middle) if np.isfinite(middle) else None, enough
@@ -101,12 +106,12 @@ def _expected_bits(truth: np.ndarray, log_odds: np.ndarray) -> float:
     return float(losses.mean() / np.log(2))
 
 
-def _rows_to_alarm(log_odds: np.ndarray, shift: float, slope: float, rng: np.random.Generator) -> float:
+def _rows_to_alarm(log_odds: np.ndarray, shift: float, slope: float, rate: float, rng: np.random.Generator) -> float:
     """Return the number of labels after the change until the alarm, or infinity."""
     drawn = rng.choice(log_odds, _BEFORE + _LONGEST)
     changed = np.where(np.arange(len(drawn)) < _BEFORE, drawn, shift + slope * drawn)
     y = (rng.random(len(drawn)) < expit(changed)).astype(int)
-    monitor = CalibrationMonitor()
+    monitor = CalibrationMonitor(rate)
     for first in range(0, len(drawn), _BEFORE):
         rows = slice(first, first + _BEFORE)
         alarm = monitor.update(expit(drawn[rows]), y[rows]).alarm_
@@ -115,13 +120,18 @@ def _rows_to_alarm(log_odds: np.ndarray, shift: float, slope: float, rng: np.ran
     return np.inf
 
 
-def plan_of_log(source: str, column: str, decimal: Mark | None) -> list[PlannedChange]:
-    """Return ``plan`` for a column of probabilities. Raises ProbcalError for a table that cannot be used."""
+def plan_of_log(
+    source: str, column: str, decimal: Mark | None, false_alarm_rate: float
+) -> tuple[int, list[PlannedChange]]:
+    """Return the number of rows, and ``plan`` for a column of probabilities.
+
+    Raises ProbcalError for a table that cannot be used.
+    """
     p, _, _ = number_columns(read_table(source), (column,), decimal, as_probabilities=True)
-    return plan(p[:, 0])
+    return len(p), plan(p[:, 0], false_alarm_rate)
 
 
-def planned_text(planned: list[PlannedChange]) -> Iterator[str]:
+def planned_text(n_rows: int, planned: list[PlannedChange]) -> Iterator[str]:
     """Yield the paragraphs that ``probcal watch --plan`` prints."""
     lines = [
         [
@@ -142,8 +152,10 @@ def planned_text(planned: list[PlannedChange]) -> Iterator[str]:
     ]
     yield tabulate(lines, head, tablefmt="plain", disable_numparse=True, colalign=("left", *("right",) * 4))
     yield (
-        "labels to the alarm: median of simulated streams of predictions like these. labels for a new map: with so "
-        "many labels since the change, a sigmoid map lowers the log loss in 9 of 10 draws; with fewer, keep the old map"
+        f"Simulated with predictions like these {n_rows:,}. Those nearer to 0 or 1 than {_LEAST:g} are moved there. "
+        f"Labels to the alarm: median of {_STREAMS} streams, after {_BEFORE:,} calibrated rows. Labels for a new map: "
+        "with so many labels since the change, a sigmoid map lowers the log loss in 9 of 10 draws. With fewer, keep "
+        "the old map."
     )
 
 

@@ -126,7 +126,10 @@ def test_costs_of_several_classes_are_refused(tmp_path, monkeypatch):
 
 
 def test_bound_on_the_excess_cost_is_told_for_rows_of_equal_weight(tmp_path):
-    frame = two_classes()
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"p": rng.random(20_000).round(2), "w": 2.0})
+    frame["y"] = (rng.random(20_000) < frame.p).astype(int)
+    frame.loc[0, "w"] = 1.0
     path = written(frame, tmp_path / "rows.csv")
     told = " ".join(probcal("measure", path, *CALL, "--cost", "1:4").stdout.split())
     bound = excess_cost_bound(frame.y, frame.p, 1, 4)

@@ -169,6 +169,12 @@ def test_forecasts_that_know_the_labels_win():
         (lambda: ProtectedForecaster(1).predict_one(0.5, forecasts=[1.2]), r"within \[0, 1\]"),
         (lambda: ProtectedForecaster().learn_one(0.5, 2), "y must be a whole number from 0 to 1"),
         (lambda: ProtectedForecaster().learn_one(0.5, 1, predictions=np.ones(3)), "what expert_predictions returned"),
+        (lambda: ProtectedForecaster().learn_one(0.5, 1, predictions=np.full(14, 2.0)), r"predictions must lie"),
+        (lambda: ProtectedForecaster(1).protect([0.5], [1], forecasts=[[1.5]]), "forecasts: p must lie"),
+        (
+            lambda: ProtectedForecaster.from_state(ProtectedForecaster().state(), calibrators="cox"),
+            "it has no calibrators",
+        ),
     ],
 )
 def test_invalid_input_is_refused(call, words):

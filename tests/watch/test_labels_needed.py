@@ -43,6 +43,11 @@ def test_a_map_on_so_many_labels_is_better_and_on_a_tenth_often_worse(planned):
         assert 1 / (line.rows_to_recalibrate * np.log(2)) < line.loss
 
 
+def test_a_stricter_monitor_needs_more_labels(planned):
+    strict = plan(P, false_alarm_rate=1e-6)[2]
+    assert strict.rows_to_alarm > planned[1.0, 1.0].rows_to_alarm
+
+
 def test_command_plans_for_a_log_without_labels(tmp_path):
     log = tmp_path / "log.csv"
     log.write_text("day,p,y\n" + "".join(f"2026-11-01,{p!r},\n" for p in P[:500].tolist()))
