@@ -43,7 +43,7 @@ class OnlineScaling:
         self._rates = np.array(rates)[:, None]
         self._tied = np.arange(len(rates)) < tied
         start = [1.0, 1.0, 0.0] if self._two else [1.0] + [0.0] * n_classes
-        self.parameters = np.tile(start, (len(rates), 1))
+        self.values = np.tile(start, (len(rates), 1))
 
     def predict(self, p: Any) -> np.ndarray:
         """Return the predictions of one row, (n_experts,) or (n_experts, n_classes).
@@ -52,9 +52,9 @@ class OnlineScaling:
         """
         p = np.clip(p, _LEAST, 1 - _LEAST)
         if self._two:
-            log_odds = self.parameters @ np.array([np.log(p), -np.log1p(-p), 1.0])
+            log_odds = self.values @ np.array([np.log(p), -np.log1p(-p), 1.0])
             return np.asarray(np.clip(1 / (1 + np.exp(-log_odds)), _LEAST, 1 - _LEAST))
-        logits = self.parameters[:, :1] * np.log(p) + self.parameters[:, 1:]
+        logits = self.values[:, :1] * np.log(p) + self.values[:, 1:]
         powers = np.exp(logits - logits.max(axis=1, keepdims=True))
         clipped = np.maximum(powers / powers.sum(axis=1, keepdims=True), _LEAST)
         return np.asarray(clipped / clipped.sum(axis=1, keepdims=True))
@@ -71,8 +71,8 @@ class OnlineScaling:
         else:
             error = q - (np.arange(len(p)) == y)
             step = np.column_stack([error @ np.log(p), error])
-        self.parameters -= self._rates * step
-        slopes = self.parameters[:, : 2 if self._two else 1]
+        self.values -= self._rates * step
+        slopes = self.values[:, : 2 if self._two else 1]
         np.clip(slopes, 0, _STEEPEST, out=slopes)
 
 
@@ -85,18 +85,18 @@ class OnlineHistogram:
         middles = (np.arange(_BINS) + 0.5) / _BINS
         self._prior = _PRIOR_ROWS * np.stack([1 - middles, middles], axis=1)
         self._kept = np.array(_KEPT)[:, None]
-        self.counts = np.repeat(self._prior[None], len(_KEPT), axis=0)
+        self.values = np.repeat(self._prior[None], len(_KEPT), axis=0)
 
     def predict(self, p: float) -> np.ndarray:
         """Return the predictions of one row, (n_experts,)."""
-        counts = self.counts[:, self._bin(p)]
+        counts = self.values[:, self._bin(p)]
         return np.asarray(counts[:, 1] / counts.sum(axis=1))
 
     def learn(self, p: float, y: int) -> None:
         """Count the label ``y`` of a row. What a bin forgets of its labels, it takes from its start."""
         place = self._bin(p)
-        self.counts[:, place] = self._kept * self.counts[:, place] + (1 - self._kept) * self._prior[place]
-        self.counts[:, place, y] += 1
+        self.values[:, place] = self._kept * self.values[:, place] + (1 - self._kept) * self._prior[place]
+        self.values[:, place, y] += 1
 
     @staticmethod
     def _bin(p: float) -> int:
@@ -165,7 +165,7 @@ class Experts:
         """Return all that changes from row to row, as dicts, lists and numbers."""
         return {
             "jumpers": [jumper.state() for jumper in self.jumpers],
-            "online": [_array_of(expert).tolist() for expert in self.online],
+            "online": [expert.values.tolist() for expert in self.online],
             "row": self.row,
             "waiting": [[row, np.asarray(p).tolist(), y] for row, p, y in self.waiting],
         }
@@ -181,9 +181,9 @@ class Experts:
             experts.online, list_of(saved["online"], "experts.online", len(experts.online)), strict=True
         ):
             array = numbers(values, "experts.online").astype(np.float64)
-            if array.shape != _array_of(expert).shape or not np.isfinite(array).all():
-                raise ValueError(f"experts.online must hold {_array_of(expert).shape} finite numbers for each expert")
-            _array_of(expert)[...] = array
+            if array.shape != expert.values.shape or not np.isfinite(array).all():
+                raise ValueError(f"experts.online must hold {expert.values.shape} finite numbers for each expert")
+            expert.values[...] = array
         experts.row = whole(saved["row"], "experts.row", 0)
         if not isinstance(saved["waiting"], list):
             raise ValueError(f"experts.waiting must be a list, not {saved['waiting']!r}")
@@ -199,7 +199,3 @@ class Experts:
                 raise ValueError(f"experts.waiting must hold a row, its probability and its label, not {label!r}")
             experts.waiting.append((int(row), float(p) if n_classes == 2 else values, int(y)))
         return experts
-
-
-def _array_of(expert: OnlineScaling | OnlineHistogram) -> np.ndarray:
-    return expert.parameters if isinstance(expert, OnlineScaling) else expert.counts

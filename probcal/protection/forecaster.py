@@ -8,7 +8,7 @@ import numpy as np
 
 from probcal.protection import stream_input as inputs
 from probcal.protection.experts import Experts
-from probcal.protection.protector import Protector, _check_label, _classes
+from probcal.protection.protector import Protector
 from probcal.protection.stream_input import LEAST_JUMP_RATE, as_number, is_whole, whole
 
 # The least rate never switches in practice: that part of the capital competes with the best single expert. The others
@@ -195,7 +195,7 @@ class ProtectedForecaster(Protector):
             If an argument is invalid, or the base gives the label probability 0.
         """
         base = self._base(p)
-        _check_label(y, _classes(base))
+        inputs.check_label(y, inputs.classes_of(base))
         values = self.expert_predictions(p, forecasts) if predictions is None else np.asarray(predictions)
         experts = self._experts_for(base)
         if values.shape != (experts.n_experts, *np.shape(base)[1:]):
@@ -268,7 +268,7 @@ class ProtectedForecaster(Protector):
 
     def _experts_for(self, base: float | np.ndarray) -> Experts:
         """Return the experts of the stream, or new ones before its first row."""
-        return self._progress.experts or Experts(_classes(base), self._n_forecasts)
+        return self._progress.experts or Experts(inputs.classes_of(base), self._n_forecasts)
 
     def _begin(self, p: np.ndarray) -> None:
         super()._begin(p)

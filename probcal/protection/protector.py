@@ -6,7 +6,6 @@ import copy
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
-from numbers import Real
 from operator import mul
 from typing import Any, Self
 
@@ -20,7 +19,6 @@ from probcal.protection.stream_state import Jumper, StreamProgress
 
 # Rows of an array that are done at a time, so that memory does not grow with the stream.
 _ROWS = 16_384
-_LABEL_TYPES = (int, Real, np.bool_)
 # The largest float below 1. A prediction that rounds to 1 is set to it, unless the base is 1.
 _BELOW_1 = 1 - 2**-53
 
@@ -168,7 +166,7 @@ class Protector:
             gives the label a positive probability.
         """
         base = self._base(p)
-        _check_label(y, _classes(base))
+        inputs.check_label(y, inputs.classes_of(base))
         self._learn(base, int(y), self._values_of_row(base))
 
     def protect(self, p: Any, y: Any, *, delay: int = 0, every: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -304,20 +302,20 @@ class Protector:
             p = base if isinstance(base, float) else base[0]
             raise ValueError(f"the base gives the label {y} probability 0 (p = {p!r}); give a truncation")
         jumpers, power = self._jumpers_for(base), self._learning_rate
-        tempered = [likelihood**power for likelihood in likelihoods]  # the same floats for a power of 1
+        # A power of 1 changes no likelihood, and then a step has computed the mean already.
+        tempered = likelihoods if power == 1 else [likelihood**power for likelihood in likelihoods]
         steps = [jumper.step(tempered) for jumper in jumpers]  # all of them, before any is changed
-        if self._is_simple:
-            mixture = steps[0][1]
-        else:
+        means = [mean for _, mean in steps]
+        if power != 1:
             means = [sum(map(mul, jumper.weights(jump=True), likelihoods)) for jumper in jumpers]
-            mixture = sum(map(mul, self._shares(jumpers), [*means, of_base]))
+        mixture = means[0] if self._is_simple else sum(map(mul, self._shares(jumpers), [*means, of_base]))
         log10_base = math.log10(of_base)
         for jumper, (capital, each) in zip(jumpers, steps, strict=True):
             jumper.capital = capital
             if not self._is_simple:
                 jumper.log10.add(math.log10(each) - power * log10_base)
         progress = self._progress
-        progress.n_classes, progress.jumpers = _classes(base), jumpers
+        progress.n_classes, progress.jumpers = inputs.classes_of(base), jumpers
         progress.log10.add(math.log10(mixture) - log10_base)
         progress.highest = max(progress.highest, progress.log10.value)
 
@@ -333,7 +331,7 @@ class Protector:
     def _protect_part(
         self, base: np.ndarray, labels: np.ndarray, forecasts: Any, first: int, delay: int, every: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        values, n_classes = self._values_of_part(base, labels, forecasts, first, delay, every), _classes(base)
+        values, n_classes = self._values_of_part(base, labels, forecasts, first, delay, every), inputs.classes_of(base)
         likelihoods, of_base = (inputs.likelihood(p, labels, n_classes) for p in (values, base))
         inputs.check_capital(bool((likelihoods.max(axis=1) > 0).all()))
         progress = self._progress
@@ -391,7 +389,7 @@ class Protector:
 
     def _jumpers_for(self, base: float | np.ndarray) -> list[Jumper]:
         """Return the Jumpers of the stream, or new ones before its first row."""
-        n_classes, n_classes_before = _classes(base), self._progress.n_classes
+        n_classes, n_classes_before = inputs.classes_of(base), self._progress.n_classes
         if n_classes_before is None:
             return self._new_jumpers(n_classes)
         if n_classes != n_classes_before:
@@ -400,7 +398,7 @@ class Protector:
 
     def _begin(self, p: np.ndarray) -> None:
         self._progress.jumpers = self._jumpers_for(p)
-        self._progress.n_classes = _classes(p)
+        self._progress.n_classes = inputs.classes_of(p)
 
     def _restore(self, state: dict[str, Any]) -> None:
         self._progress = StreamProgress.from_state(state, self._new_jumpers)
@@ -416,15 +414,6 @@ class Protector:
         size = self._n_values(n_classes)
         capital = [1 / size] * size if self._start == "uniform" else [1.0] + [0.0] * (size - 1)
         return [Jumper(rate, list(capital)) for rate in self._rates]
-
-
-def _check_label(y: Any, n_classes: int) -> None:
-    if not isinstance(y, _LABEL_TYPES) or y not in range(n_classes):
-        raise ValueError(f"y must be a whole number from 0 to {n_classes - 1}, not {y!r}")
-
-
-def _classes(base: float | np.ndarray) -> int:
-    return 2 if isinstance(base, float) else inputs.classes_of(base)
 
 
 def _shares(log10: list[Any], passive_weight: float) -> list[Any]:

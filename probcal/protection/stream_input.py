@@ -74,6 +74,7 @@ def entries(value: Any, name: str, names: Sequence[str]) -> dict[str, Any]:
 
 
 _MOST_ROWS = 10**15
+_LABEL_TYPES = (int, Real, np.bool_)
 
 
 def stream(p: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -125,9 +126,15 @@ def rows(p: np.ndarray, y: np.ndarray, truncation: float | None, first: int) -> 
     return base, labels
 
 
-def classes_of(p: np.ndarray) -> int:
-    """Return 2 for probabilities P(y = 1), (n,), and otherwise the number of columns of ``p``."""
-    return 2 if p.ndim == 1 else p.shape[1]
+def classes_of(p: float | np.ndarray) -> int:
+    """Return 2 for probabilities P(y = 1), a float or (n,), and otherwise the number of columns of ``p``."""
+    return 2 if isinstance(p, float) or p.ndim == 1 else p.shape[1]
+
+
+def check_label(y: Any, n_classes: int) -> None:
+    """Raise ValueError unless ``y`` is a whole number from 0 to ``n_classes`` - 1."""
+    if not isinstance(y, _LABEL_TYPES) or y not in range(n_classes):
+        raise ValueError(f"y must be a whole number from 0 to {n_classes - 1}, not {y!r}")
 
 
 def base_probabilities(p: np.ndarray, truncation: float | None, first: int) -> np.ndarray:
