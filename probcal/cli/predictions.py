@@ -26,7 +26,7 @@ from probcal.runner.interruption import set_message
 if TYPE_CHECKING:
     from probcal.deploy.map_files import Form
     from probcal.reading.number_form import Mark
-    from probcal.watch.watch import Every
+    from probcal.watch.periods import Every
 
 
 @command(
@@ -252,12 +252,15 @@ _ALARM = 3
     },
 )
 @click.argument("table", shell_complete=complete.files)
-@click.option("--time", metavar="COLUMN", required=True, help="Date or time of each prediction.")
+@click.option("--time", metavar="COLUMN", help="Date or time of each prediction.")
 @click.option(
     "-p", "--probability", metavar="COLUMN", required=True, help="Predicted probability of the positive label."
 )
-@click.option("-t", "--target", metavar="COLUMN", required=True, help="The observed labels. Empty: not known yet.")
+@click.option("-t", "--target", metavar="COLUMN", help="The observed labels. Empty: not known yet.")
 @click.option("--positive", metavar="LABEL", help="The label whose probability is given (default: 1, yes or true).")
+@click.option(
+    "-g", "--group", "groups", multiple=True, metavar="COLUMN", help="Watch each group, too; may be repeated."
+)
 @click.option(
     "--every",
     type=click.Choice(["day", "week", "month", "quarter", "year"]),
@@ -277,22 +280,28 @@ _ALARM = 3
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.01,
     show_default=True,
-    help="Largest probability of a false alarm, over all runs.",
+    help="Largest probability of any false alarm, over all runs and groups.",
 )
 @decimal_option
-@format_option("text", "json", help="json: a line for each period, and one for the monitor.")
+@format_option("text", "json", help="json: a line for each period and group, and for each monitor.")
+@click.option("--report", metavar="FILE", type=click.Path(path_type=Path), help="Write a web page of all rows.")
+@click.option("--force", is_flag=True, help="Replace the file of --report.")
 def watch(
-    table: str, time: str, probability: str, target: str, positive: str | None, every: Every, state: Path | None,
-    plan: bool, false_alarms: float, decimal: Mark | None, format_: str,
+    table: str, time: str | None, probability: str, target: str | None, positive: str | None, groups: tuple[str, ...],
+    every: Every, state: Path | None, plan: bool, false_alarms: float, decimal: Mark | None, format_: str,
+    report: Path | None, force: bool,
 ) -> None:  # fmt: skip
     """Show the calibration of the predictions in TABLE for each period, and say whether it has changed.
 
     TABLE is a log of predictions, with their times and with labels as far as they are known. The alarm is valid after
-    any number of runs: as long as the predictions are calibrated, it ever comes with at most the probability of
-    --false-alarms. With --state, only new rows are read. Exit code 3 tells a cron job or CI of an alarm.
+    any number of runs: as long as the predictions are calibrated, any alarm ever comes with at most the probability of
+    --false-alarms. With --state, only rows count whose label is new, also where labels come late. Exit code 3 tells a
+    cron job or CI of an alarm.
     """
+    from probcal.reading.output_file import refuse_path, write_output
     from probcal.reading.prediction_file import PredictionsRequest
-    from probcal.watch.watch import WatchRequest, watch, watched_json, watched_text
+    from probcal.watch.text import watched_json, watched_text
+    from probcal.watch.watch import WatchRequest, watch
 
     if plan:
         from probcal.watch.plan import plan_of_log, planned_json, planned_text
@@ -301,7 +310,23 @@ def watch(
         text = "\n".join(planned_json(planned)) if format_ == "json" else "\n\n".join(planned_text(n_rows, planned))
         click.echo(text)
         return
-    request = PredictionsRequest(table, (probability,), target, positive, None, (), decimal)
+    if time is None or target is None:
+        raise click.UsageError(f"Missing option '{'--time' if time is None else '-t'}'; only --plan goes without it.")
+    if report is not None:
+        refuse_path("--report", report, force)
+    request = PredictionsRequest(table, (probability,), target, positive, None, groups, decimal)
     watched = watch(WatchRequest(request, time, every, false_alarms, state))
-    click.echo("\n".join(watched_json(watched)) if format_ == "json" else "\n\n".join(watched_text(watched)))
-    sys.exit(_ALARM if watched.has_alarm else 0)
+    lines = watched_json(watched) if format_ == "json" else watched_text(watched)
+    text = ("\n" if format_ == "json" else "\n\n").join(lines)
+    page_text = None
+    if report is not None:
+        from probcal.watch.page import page
+
+        page_text = page(watched, every)
+    if state is not None:
+        watched.state.write(state)  # last, because its rows are never shown again
+    if report is not None and page_text is not None:
+        write_output("--report", report, page_text)
+        note_missing_pictures()
+    click.echo(text)
+    sys.exit(_ALARM if watched.monitors.has_alarm else 0)

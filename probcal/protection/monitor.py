@@ -23,7 +23,7 @@ _ROWS_AT_ONCE = 1 << 15
 _TRUNCATION = 1e-9
 _PLAUSIBLE = 3.0
 """Nats below the best onset within which another onset is plausible."""
-_FORMAT, _VERSION = "probcal monitor", 1
+_FORMAT, _VERSION = "probcal monitor", 2
 
 
 class CalibrationMonitor:
@@ -48,6 +48,10 @@ class CalibrationMonitor:
         Number of rows so far.
     log10_evidence_ : float
         log10 of the evidence against calibration. The alarm is at -log10(false_alarm_rate), which is 2 by default.
+    largest_log10_evidence_ : float
+        The largest so far. 10 ** -largest_log10_evidence_ is a p-value that is valid after any number of looks.
+    path_ : ndarray of shape (n, 2)
+        Number of the row, and log10 of the evidence after it, for at most 256 rows, the last of which is the newest.
     alarm_ : int or None
         Number of the row, counted from 1, after which the evidence was large enough, or None.
     onset_ : int or None
@@ -94,10 +98,13 @@ class CalibrationMonitor:
             raise ValueError(f"false_alarm_rate must be above 0 and below 1, not {false_alarm_rate!r}")
         self.alarm_: int | None = None
         self.n_rows_ = 0
+        self.largest_log10_evidence_ = -math.inf
         self._jumper = CompositeJumper(Cox(_ALTERNATIVES), _JUMP_RATES, 0.5, "first", _TRUNCATION)
         self._rows_in_block = 1
         self._gains = np.zeros((0, len(_ALTERNATIVES)))
         """Log-likelihood ratio of each alternative to the predictions, in nats, in each block of rows."""
+        self._evidence = np.zeros(0)
+        """log10 of the evidence at the end of each block."""
 
     def update(self, p: Any, y: Any) -> Self:
         """Add rows in the order of time.
@@ -126,9 +133,36 @@ class CalibrationMonitor:
         is_enough = log10 >= -math.log10(self.false_alarm_rate)
         if self.alarm_ is None and is_enough.any():
             self.alarm_ = self.n_rows_ + int(np.argmax(is_enough)) + 1
+        self.largest_log10_evidence_ = max(self.largest_log10_evidence_, float(log10.max(initial=-math.inf)))
         for start in range(0, len(y), _ROWS_AT_ONCE):
             rows = slice(start, start + _ROWS_AT_ONCE)
-            self._add(_gains(p[rows], y[rows]))
+            self._add(_gains(p[rows], y[rows]), log10[rows])
+        return self
+
+    def raise_false_alarm_rate(self, rate: float) -> Self:
+        """Allow more false alarms from now on, as a step-down test of several monitors does.
+
+        Parameters
+        ----------
+        rate : float
+            The new ``false_alarm_rate``, not below the present one. If the evidence was large enough for it before,
+            the alarm is at the newest row.
+
+        Returns
+        -------
+        self
+            The monitor.
+
+        Raises
+        ------
+        ValueError
+            If ``rate`` is below the present one, or not below 1.
+        """
+        if not self.false_alarm_rate <= inputs.as_number(rate) < 1:
+            raise ValueError(f"rate must be at least {self.false_alarm_rate:g} and below 1, not {rate!r}")
+        self.false_alarm_rate = inputs.as_number(rate)
+        if self.alarm_ is None and self.largest_log10_evidence_ >= -math.log10(self.false_alarm_rate):
+            self.alarm_ = self.n_rows_
         return self
 
     @property
@@ -141,6 +175,18 @@ class CalibrationMonitor:
             At least log10(1 / 2), because half of the capital is passive.
         """
         return self._jumper.log10_martingale
+
+    @property
+    def path_(self) -> np.ndarray:
+        """Return how the evidence grew.
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+            Number of the row, counted from 1, and log10 of the evidence after it.
+        """
+        ends = np.minimum(np.arange(1, len(self._evidence) + 1) * self._rows_in_block, self.n_rows_)
+        return np.column_stack([ends, self._evidence])
 
     @property
     def onset_(self) -> int | None:
@@ -207,6 +253,8 @@ class CalibrationMonitor:
             "alarm": self.alarm_,
             "rows_in_block": self._rows_in_block,
             "gains": self._gains.tolist(),
+            "evidence": self._evidence.tolist(),
+            "largest_evidence": self.largest_log10_evidence_ if self.n_rows_ else None,
             "jumper": self._jumper.state(),
         }
         return json.dumps(content, allow_nan=False) + "\n"
@@ -240,28 +288,39 @@ class CalibrationMonitor:
             monitor.alarm_ = None if alarm is None else inputs.whole(alarm, "alarm", 1)
             monitor._rows_in_block = inputs.whole(content["rows_in_block"], "rows_in_block", 1)
             gains = np.array(content["gains"], dtype=np.float64).reshape(-1, len(_ALTERNATIVES))
+            evidence = np.array(content["evidence"], dtype=np.float64)
             n_blocks = -(-monitor.n_rows_ // monitor._rows_in_block)
             if len(gains) != n_blocks or not np.isfinite(gains).all() or (alarm or 0) > monitor.n_rows_:
                 raise ValueError("its rows do not fit each other")
-            monitor._gains = gains
+            if evidence.shape != (n_blocks,) or not np.isfinite(evidence).all():
+                raise ValueError("its evidence does not fit its rows")
+            monitor._gains, monitor._evidence = gains, evidence
+            if monitor.n_rows_:
+                monitor.largest_log10_evidence_ = inputs.number(content["largest_evidence"], "it", -math.inf, math.inf)
             monitor._jumper = CompositeJumper.from_state(content["jumper"])
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise ValueError(f"the text holds no monitor: {error!s:.200}") from None
         return monitor
 
-    def _add(self, gains: np.ndarray) -> None:
+    def _add(self, gains: np.ndarray, log10: np.ndarray) -> None:
         n_rows = self.n_rows_ + len(gains)
         while n_rows > _MOST_BLOCKS * self._rows_in_block:
             # two blocks become one, so that a stream of any length has few
             self._rows_in_block *= 2
             if len(self._gains):
-                self._gains = np.add.reduceat(self._gains, np.arange(0, len(self._gains), 2))
+                starts = np.arange(0, len(self._gains), 2)
+                self._gains = np.add.reduceat(self._gains, starts)
+                self._evidence = self._evidence[np.minimum(starts + 1, len(self._evidence) - 1)]
         block = np.arange(self.n_rows_, n_rows) // self._rows_in_block
         new = np.zeros((-(-n_rows // self._rows_in_block), len(_ALTERNATIVES)))
         new[: len(self._gains)] = self._gains
         for place in range(len(_ALTERNATIVES)):
             new[:, place] += np.bincount(block, gains[:, place], minlength=len(new))
-        self._gains, self.n_rows_ = new, n_rows
+        evidence = np.zeros(len(new))
+        evidence[: len(self._evidence)] = self._evidence
+        last_of_block = np.flatnonzero(np.append(block[1:] != block[:-1], True)) if len(block) else block
+        evidence[block[last_of_block]] = log10[last_of_block]
+        self._gains, self._evidence, self.n_rows_ = new, evidence, n_rows
 
     def _since(self) -> np.ndarray:
         """Return the gain of each alternative since each block up to the alarm, (n_blocks, n_alternatives)."""

@@ -45,6 +45,8 @@ class PredictionsRequest:
     decimal: Mark | None = None
     label: tuple[str, ...] = ()
     """Words such as NA that are labels, although they usually mean a missing value."""
+    few_labels: bool = False
+    """Whether a few rows, or rows of one class, are enough, because a log begins so."""
 
 
 @dataclass(frozen=True)
@@ -242,7 +244,7 @@ def _read_target(column: FileColumn, mark: Mark, request: PredictionsRequest) ->
     raw = one_spelling(raw)
     if positive is not None:
         positive = same_label(positive, sorted(set(texts_of(raw)) - {None}))
-    target = read_target(column.name, raw, source, mark, positive, _FEWEST_ROWS)
+    target = read_target(column.name, raw, source, mark, positive, _FEWEST_ROWS, request.few_labels)
     refuse_unknown_labels(request.label, target, source)
     advice = "give every row a label, or remove such rows" + "".join(f"; {note}" for note in notes)
     column.refuse(~target.label_mask, lambda _: "has no value", advice)
@@ -296,11 +298,11 @@ def _positive_of(labels: Sequence[str], source: str, column: str, default: str |
     ``source`` and ``column`` name the target and the probabilities in messages. Raises DataError where the labels do
     not decide and there is no ``default``. Of other numbers, such as 1 and 2, either may be the positive one.
     """
-    if len(labels) == 2:
-        spellings = {label.casefold(): label for label in labels}
+    spellings = {label.casefold(): label for label in labels}
+    if len(labels) <= 2:
         for negative, positive in _LABEL_PAIRS:
-            if spellings.keys() == {negative, positive}:
-                return spellings[positive]
+            if spellings.keys() <= {negative, positive}:
+                return spellings.get(positive, positive)
     if default is not None:
         return default
     listing = ", ".join(labels[:10]) + (", …" if len(labels) > 10 else "")

@@ -77,12 +77,14 @@ def read_target(
     mark: Mark = ".",
     positive: str | None = None,
     min_rows: int = FEWEST_ROWS,
+    few_labels: bool = False,
 ) -> Target:
     """Return the target from its column ``raw``, (n_rows,) of any type. ``table_name`` names the table in messages.
 
     Without ``positive``, the rarer of two labels is positive, or the later of two equally frequent ones. ``mark`` is
     the decimal mark of labels that are numbers. ``min_rows`` is the number of rows that each label needs, for the
-    message about a table of a few rows. Raises DataError for a column without classes.
+    message about a table of a few rows. With ``few_labels``, a few rows and one class are enough. Raises DataError for
+    a column without classes.
     """
     column = f'{table_name}: column "{name}"'
     labels = _labels(raw, mark)
@@ -90,13 +92,14 @@ def read_target(
     rows = sum(label is not None for label in labels)
     if not distinct:
         raise DataError(f"{column} is empty: no row has a label")
-    if len(distinct) == 1:
+    if len(distinct) == 1 and not few_labels:
         raise DataError(f'{column} holds only one class, "{distinct[0]}", in {counted(rows)}; two are needed')
-    _refuse_unusable_labels(column, distinct, rows, min_rows)
+    if not (few_labels and len(distinct) <= 2):
+        _refuse_unusable_labels(column, distinct, rows, min_rows)
     counts = {label: int((labels == label).sum()) for label in distinct}
     if positive is not None:
         positive = label_named(positive, counts, mark)
-        if positive not in counts:
+        if positive not in counts and not few_labels:
             hint = did_you_mean(positive, counts)
             raise DataError(f'--positive: {column} holds no "{positive}"{hint} (it has: {join_first(distinct, 10)})')
         positive_label: str | None = positive

@@ -194,7 +194,7 @@ def test_columns_must_exist_and_be_numbers(tmp_path):
         summary_of(tmp_path, smooth(10).drop(columns="y"))
     with pytest.raises(DataError, match=r'column "p" has the type .*string.*write numbers'):
         summary_of(tmp_path, smooth(10).assign(p="x"))
-    with pytest.raises(DataError, match=r"column .y. holds 1"):
+    with pytest.raises(DataError, match="holds only one class"):
         summary_of(tmp_path, smooth(10).assign(y=1))
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataError, match=r"without a \.parquet file"):

@@ -72,6 +72,30 @@ def test_parts_and_a_saved_state_give_the_same_as_the_whole_stream():
     assert abs(part.onset_ - whole.onset_) <= 8
 
 
+def test_path_is_the_evidence_after_the_last_row_of_each_block():
+    rng = np.random.default_rng(4)
+    p, y = changed(rng, 1.0, 1.0, 500, 700)
+    parts = CalibrationMonitor()
+    for start in range(0, len(p), 171):
+        parts.update(p[start : start + 171], y[start : start + 171])
+    _, log10 = CompositeJumper(Cox(_ALTERNATIVES), (1e-3, 1e-5), 0.5, "first").protect(p, y)
+    rows, evidence = parts.path_.T
+    assert rows.tolist() == [*range(8, 1200, 8), 1200]
+    np.testing.assert_allclose(evidence, log10[rows.astype(int) - 1], rtol=1e-9)
+    assert parts.largest_log10_evidence_ == pytest.approx(log10.max(), rel=1e-9)
+
+
+def test_a_raised_rate_gives_an_alarm_for_evidence_that_was_large_enough_before():
+    rng = np.random.default_rng(5)
+    p, y = changed(rng, 1.0, 1.0, 100, 150)
+    monitor = CalibrationMonitor(1e-12).update(p, y)
+    reached = 10**-monitor.largest_log10_evidence_
+    assert monitor.raise_false_alarm_rate(reached * 0.9).alarm_ is None
+    assert monitor.raise_false_alarm_rate(reached * 1.1).alarm_ == 250
+    with pytest.raises(ValueError, match="rate must be at least"):
+        monitor.raise_false_alarm_rate(1e-12)
+
+
 def test_invalid_rows_change_nothing():
     monitor = CalibrationMonitor().update([0.2, 0.3], [0, 1])
     before = monitor.to_json()
@@ -89,8 +113,8 @@ def test_certain_predictions_that_are_wrong_give_an_alarm_and_no_error():
 
 @pytest.mark.parametrize(
     "change",
-    [{"format": "x"}, {"version": 2}, {"rows": -1}, {"rows": 7}, {"alarm": 9}, {"gains": [[0]]}, {"jumper": {}},
-     {"gains": "x"}, {"rows_in_block": 0}],
+    [{"format": "x"}, {"version": 1}, {"rows": -1}, {"rows": 7}, {"alarm": 9}, {"gains": [[0]]}, {"jumper": {}},
+     {"gains": "x"}, {"rows_in_block": 0}, {"evidence": [0.0]}, {"largest_evidence": "x"}],
 )  # fmt: skip
 def test_a_damaged_state_is_refused(change):
     content = json.loads(CalibrationMonitor().update([0.2, 0.3], [0, 1]).to_json())

@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 from probcal.metrics.checked_rows import checked
 from probcal.metrics.closed_forms import intercept_interval, slope_interval
 from probcal.metrics.recalibration import intercept_of, slope_of
-from probcal.watch.watch import period_names
+from probcal.watch.periods import period_names
 from tests.commands import probcal
 
 WORDS = ("--time", "when", "-p", "p", "-t", "y")
@@ -78,10 +78,66 @@ def test_rows_without_a_label_wait_and_late_ones_are_told(here):
     assert summary(watch(frame, "--state", "s.json", "-f", "json"))["new_rows"] == 100
     nothing = summary(watch(frame.assign(y=pd.NA), "--state", "n.json", "-f", "json"))
     assert (nothing["new_rows"], nothing["waiting_rows"], nothing["rows"]) == (0, 600, 0)
-    late = frame.assign(y=frame.y.mask(frame.index == 17))
-    watch(late, "--state", "t.json")
+    watch(frame.drop(index=17), "--state", "t.json")
     done = watch(frame, "--state", "t.json")
     assert "left out: 1 row whose time is before the last one of the state" in " ".join(done.stdout.split())
+
+
+def test_a_log_begins_with_one_class_and_without_labels(here):
+    frame = log(40).assign(y=0)
+    assert "no alarm: evidence" in watch(frame, "--state", "s.json").stdout
+    assert "no alarm: evidence" in watch(frame.iloc[:2].assign(y=[0, 1]), "--state", "t.json").stdout
+    frame["y"] = "bad"
+    done = watch(frame)
+    assert done.exit_code == 2 and "name the label whose probability" in " ".join(done.output.split())
+    assert watch(frame, "--positive", "bad").exit_code in (0, 3)
+
+
+def test_expected_log_loss_needs_no_labels_and_is_that_of_calibrated_predictions(here):
+    frame = log(20_000, shift=0).astype({"y": "Int64"})
+    lines = watch(frame.assign(y=pd.NA), "--every", "year", "-f", "json").stdout.splitlines()
+    without = json.loads(lines[0])["period"]
+    labelled = json.loads(watch(frame, "--every", "year", "-f", "json").stdout.splitlines()[0])["period"]
+    assert (without["rows"], without["waiting_rows"], without["log_loss"]) == (0, 20_000, None)
+    assert (
+        without["expected_log_loss"] == labelled["expected_log_loss"] == pytest.approx(labelled["log_loss"], abs=0.01)
+    )
+    assert without["mean_prediction"] == pytest.approx(frame.p.mean())
+
+
+def test_a_change_in_one_group_is_an_alarm_of_this_group(here):
+    frame = log(6000, shift=0).assign(shop=np.repeat(["a", "b", "c"], 2000)[np.random.default_rng(1).permutation(6000)])
+    shifted = (frame.when >= "2025-06-01") & (frame.shop == "b")
+    rng = np.random.default_rng(2)
+    frame.loc[shifted, "y"] = (rng.random(shifted.sum()) < expit(logit(frame.p[shifted]) + 1.5)).astype(int)
+    words = ("-g", "shop", "--state", "s.json")
+    for month in range(2, 13):
+        done = watch(frame[frame.when < f"2025-{month:02}-01"], *words)
+    assert done.exit_code == 3 and "ALARM in shop = b since 2025-06" in done.stdout
+    assert "ALARM in shop = a" not in done.stdout and "ALARM in shop = c" not in done.stdout
+    found = {one["name"]: one for line in watch(frame, *words, "-f", "json").stdout.splitlines()
+             if (one := json.loads(line).get("monitor"))}  # fmt: skip
+    assert list(found) == ["shop = c", "shop = b", "shop = a", "all rows"]
+    assert found["shop = b"]["onset_from"] <= "2025-06-02" <= found["shop = b"]["onset_to"]
+    assert sum(found[f"shop = {name}"]["rows"] for name in "abc") == found["all rows"]["rows"] == 6000
+    assert "was begun with --group shop" in " ".join(watch(frame, "--state", "s.json").output.split())
+
+
+def test_report_shows_periods_groups_and_the_rows_before_and_since_the_onset(here):
+    frame = log(4000).assign(shop=["<b>", "x"] * 2000)
+    assert watch(frame, "-g", "shop", "--report", "page.html").exit_code == 3
+    page = (here / "page.html").read_text()
+    assert "2025-12" in page and "shop = &lt;b&gt;" in page and "<b>" not in page
+    assert "Calibration over time" in page and "Lines: Perfectly calibrated, before the onset, since the onset" in page
+    assert "already exists" in watch(frame, "--report", "page.html").output
+    assert watch(frame.assign(y=""), "--report", "empty.html").exit_code == 0  # no label has come yet
+
+
+def test_plan_needs_neither_times_nor_labels(here):
+    log(300)[["p"]].to_csv("log.csv", index=False)
+    assert "labels to the alarm" in probcal("watch", "log.csv", "-p", "p", "--plan").stdout
+    done = probcal("watch", "log.csv", "-p", "p")
+    assert done.exit_code == 2 and "Missing option '--time'" in done.output
 
 
 @pytest.mark.parametrize(

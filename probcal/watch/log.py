@@ -1,0 +1,111 @@
+"""The log of ``probcal watch``: predictions in the order of time, with labels as far as they are known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow.compute as pc
+
+from probcal.errors import DataError
+from probcal.reading.dates import AMBIGUOUS, MIXED_ZONES, DateOrder, date_order, parse_dates, typed_days
+from probcal.reading.file_columns import Floats, Texts
+from probcal.reading.prediction_file import PredictionsRequest, named_column, number_columns, read_predictions
+from probcal.reading.table import UserTable, read_table
+from probcal.reading.text_column import TEXT, is_date, is_text
+
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Log:
+    """Hold rows in the order of time. Rows of one time keep their order in the file."""
+
+    name: str
+    """Name of the file, for headings."""
+    days: Floats
+    """(n_rows,) days since 1970, with the time as a fraction."""
+    p: Floats
+    """(n_rows,) predicted probabilities of the positive label."""
+    y: npt.NDArray[np.int64]
+    """(n_rows,) 0 and 1, or -1 where the label is not known yet."""
+    groups: dict[str, Texts]
+    """Column -> group of each row, (n_rows,)."""
+    notes: list[str]
+    """What was inferred while reading, in words."""
+
+    @property
+    def has_label(self) -> Bools:
+        return self.y >= 0
+
+    def take(self, rows: Bools) -> Log:
+        """Return the log of the rows of a mask, (n_rows,)."""
+        groups = {name: values[rows] for name, values in self.groups.items()}
+        return replace(self, days=self.days[rows], p=self.p[rows], y=self.y[rows], groups=groups)
+
+
+def read_log(request: PredictionsRequest, time: str) -> Log:
+    """Read the file of a request, whose column ``time`` holds dates or times.
+
+    Raises DataError with the line for what is no time, probability, label or group.
+    """
+    table = read_table(request.source)
+    has_label = _label_mask(table, request.target)
+    days = _days(table, time)
+    groups = {name: named_column(table, "--group", name).groups() for name in request.groups}
+    p, y = np.full(table.n_rows, np.nan), np.full(table.n_rows, -1)
+    notes: list[str] = []
+    decimal = request.decimal
+    if has_label.any():
+        predictions = read_predictions(replace(request, groups=(), few_labels=True), _rows(table, has_label))
+        if not predictions.is_binary:
+            raise DataError(f"{table.origin_name} has {len(predictions.classes)} classes, and watch needs two")
+        p[has_label], y[has_label] = predictions.p, predictions.y
+        decimal, notes = predictions.mark, predictions.notes
+    if not has_label.all():
+        p[~has_label] = number_columns(_rows(table, ~has_label), request.probability, decimal, True)[0][:, 0]
+    order = np.argsort(days, kind="stable")
+    in_order = {name: values[order] for name, values in groups.items()}
+    return Log(table.origin_name, days[order], p[order], y[order], in_order, notes)
+
+
+def _rows(table: UserTable, mask: Bools) -> UserTable:
+    if mask.all():
+        return table
+    lines = None if table.lines is None else table.lines[mask]
+    return replace(table, columns=[one.filter(mask) for one in table.columns], lines=lines)
+
+
+def _label_mask(table: UserTable, target: str | None) -> Bools:
+    """Return whether the label of each row is known: the field is not empty."""
+    column = table.columns[named_column(table, "--target", target).index]
+    has_label = column.is_valid()
+    if is_text(column.type):
+        has_label = pc.and_(has_label, pc.not_equal(pc.utf8_trim_whitespace(column.cast(TEXT)), "").fill_null(False))
+    return np.asarray(has_label.to_numpy(), dtype=bool)
+
+
+def _days(table: UserTable, name: str) -> Floats:
+    """Return the column of time as days since 1970, (n_rows,)."""
+    place = named_column(table, "--time", name).index
+    column = table.columns[place]
+    if is_date(column.type):
+        days = typed_days(column)
+    elif is_text(column.type):
+        text = table.texts[place]
+        counts = np.array([text.counts.get(one, 0) for one in text.distinct.to_pylist()])
+        order = date_order(text.distinct, counts)
+        if order is None or order in (AMBIGUOUS, MIXED_ZONES):
+            reason = "holds no dates" if order is None else order
+            raise DataError(
+                f'--time: column "{name}" of {table.origin_name} {reason}; write dates such as 2026-11-28 or '
+                "2026-11-28 14:30"
+            )
+        days = np.asarray(text.spread(parse_dates(text.distinct, cast("DateOrder", order)), np.nan), dtype=np.float64)
+    else:
+        raise DataError(f'--time: column "{name}" of {table.origin_name} holds no dates; write them as 2026-11-28')
+    if (missing := np.isnan(days)).any():
+        raise DataError(f'{table.where(int(np.argmax(missing)))}: column "{name}" has no date; give each row its time')
+    return days

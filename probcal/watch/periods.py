@@ -1,0 +1,121 @@
+"""Calibration of the rows of one period or one group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import entr
+
+from probcal.metrics import cross_entropy
+from probcal.metrics.checked_rows import checked
+from probcal.metrics.closed_forms import Bounds, intercept_interval, share_interval, slope_interval
+from probcal.metrics.recalibration import intercept_of, slope_of
+from probcal.watch.log import Bools, Log
+
+Every = Literal["day", "week", "month", "quarter", "year"]
+_LEVEL = 0.95
+_BOUND = 1e-9
+"""The monitor moves probabilities into [1e-9, 1 - 1e-9], so that they have log-odds. Intercept and slope do, too."""
+_NO_BOUNDS = (np.nan, np.nan)
+
+
+@dataclass(frozen=True)
+class Period:
+    """Hold the calibration of one period. Intervals are of 95 % and in closed form. NaN where a value has no meaning.
+
+    The intercept is in nats. Log losses are in bits.
+    """
+
+    name: str
+    rows: int
+    """Rows whose label is known. Only ``waiting_rows`` and ``expected_log_loss`` count the others, too."""
+    waiting_rows: int
+    base_rate: float
+    base_rate_interval: Bounds
+    mean_prediction: float
+    """Of the rows with a label, or of all if none has one."""
+    intercept: float
+    intercept_interval: Bounds
+    slope: float
+    slope_interval: Bounds
+    log_loss: float
+    log_loss_of_base_rate: float
+    """The log loss of always predicting the base rate of the period."""
+    expected_log_loss: float
+    """The log loss of all rows if their predictions are calibrated: the mean entropy of the predictions. It needs no
+    labels (confidence-based estimation)."""
+
+
+def period_names(days: npt.NDArray[np.float64], every: Every) -> npt.NDArray[Any]:
+    """Return the period of each day number, (n_rows,), such as 2026-11, 2026-Q4 or the Monday of a week."""
+    dates = np.floor(days).astype(np.int64).astype("datetime64[D]")
+    if every == "day":
+        return dates.astype(str)
+    if every == "week":
+        return (dates - (dates.astype(np.int64) + 3) % 7).astype(str)  # day 0, 1970-01-01, was a Thursday
+    if every == "quarter":
+        months = dates.astype("datetime64[M]").astype(np.int64)
+        return np.array([f"{1970 + month // 12}-Q{month % 12 // 3 + 1}" for month in months.tolist()])
+    return dates.astype("datetime64[M]" if every == "month" else "datetime64[Y]").astype(str)
+
+
+def periods_of(log: Log, every: Every) -> list[Period]:
+    """Return the periods of a log in the order of time."""
+    if not len(log.y):
+        return []
+    names = period_names(log.days, every)
+    starts = np.flatnonzero(np.append(True, names[1:] != names[:-1]))
+    ends = np.append(starts[1:], len(names))
+    return [
+        period_of(str(names[a]), log.y[a:b], log.p[a:b]) for a, b in zip(starts.tolist(), ends.tolist(), strict=True)
+    ]
+
+
+def groups_of(log: Log) -> list[Period]:
+    """Return a line for each group of each column, in the order of names."""
+    return [
+        period_of(group_name(column, value), log.y[rows], log.p[rows])
+        for column, values in log.groups.items()
+        for value in sorted(set(values))
+        for rows in [group_rows(values, value)]
+    ]
+
+
+def group_name(column: str, value: str) -> str:
+    """Return what a group is called in tables."""
+    return f"{column} = {value}"
+
+
+def group_rows(values: npt.NDArray[np.object_], value: str) -> Bools:
+    return np.asarray(values == value, dtype=bool)
+
+
+def period_of(name: str, y: npt.NDArray[np.int64], p: npt.NDArray[np.float64]) -> Period:
+    """Return the calibration of rows, of which those of label -1 have no label yet."""
+    has_label = y >= 0
+    expected = float(np.mean(entr(p) + entr(1 - p)) / np.log(2))
+    waiting = int((~has_label).sum())
+    if waiting == len(y):
+        nan, mean = np.nan, float(np.mean(p))
+        return Period(name, 0, waiting, nan, _NO_BOUNDS, mean, nan, _NO_BOUNDS, nan, _NO_BOUNDS, nan, nan, expected)
+    y, p = y[has_label], p[has_label]
+    rows, inner = checked(y, p), checked(y, np.clip(p, _BOUND, 1 - _BOUND))
+    rate, intercept, slope = float(np.mean(y)), intercept_of(inner), slope_of(inner)
+    return Period(
+        name=name,
+        rows=len(y),
+        waiting_rows=waiting,
+        base_rate=rate,
+        base_rate_interval=share_interval(rows, _LEVEL),
+        mean_prediction=float(np.mean(p)),
+        intercept=intercept,
+        intercept_interval=intercept_interval(inner, intercept, _LEVEL),
+        slope=slope,
+        slope_interval=slope_interval(inner, slope, _LEVEL),
+        log_loss=cross_entropy(y, p),
+        log_loss_of_base_rate=cross_entropy(y, np.full(len(y), rate)),
+        expected_log_loss=expected,
+    )

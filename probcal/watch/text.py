@@ -1,0 +1,156 @@
+"""What ``probcal watch`` prints: tables and sentences, or lines of JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from tabulate import tabulate
+
+from probcal._io import counted
+from probcal.metrics.closed_forms import Bounds
+from probcal.watch.monitors import ALL_ROWS, DatedMonitor
+from probcal.watch.periods import Period
+from probcal.watch.watch import Watched
+
+HEADERS = (
+    "rows", "base rate", "", "mean p", "intercept", "", "slope", "", "log loss", "of base rate", "no label", "expected",
+)  # fmt: skip
+_OF_WAITING = 2
+"""The last columns, which the command shows only where rows wait for their label."""
+EVIDENCE_HEADERS = ("evidence", "alarm at", "alarm since")
+LEGEND = "Calibrated predictions have intercept 0 and slope 1. Intervals are of 95 %, losses in bits."
+LEGEND_OF_WAITING = (
+    "expected: log loss of all rows, with and without a label, if their predictions are calibrated. It needs no labels."
+)
+
+
+def watched_text(watched: Watched) -> Iterator[str]:
+    """Yield the paragraphs that the command prints."""
+    if watched.periods:
+        shown = slice(None) if watched.n_waiting else slice(-_OF_WAITING)
+        headers = HEADERS[shown]
+        yield _table(["period", *headers], [[one.name, *line(one)[shown]] for one in watched.periods])
+        if watched.groups:
+            lines = [[one.name, *line(one)[shown], *evidence_cells(watched, one)] for one in watched.groups]
+            yield _table(["group", *headers, *EVIDENCE_HEADERS], lines)
+        yield f"{LEGEND}\n{LEGEND_OF_WAITING}" if watched.n_waiting else LEGEND
+    counts = [counted(watched.n_new, "new row")]
+    counts += [f"{counted(watched.rows.n_seen)} seen before"] if watched.rows.n_seen else []
+    counts += [f"{counted(watched.n_waiting)} without a label"] if watched.n_waiting else []
+    yield ", ".join(counts)
+    if watched.rows.n_late:
+        yield (
+            f"left out: {counted(watched.rows.n_late)} whose time is before the last one of the state, and in no "
+            "earlier log; put each row into the log when it is predicted, with an empty label, or run without --state"
+        )
+    yield from watched.log.notes
+    yield from verdict(watched)
+
+
+def verdict(watched: Watched) -> list[str]:
+    """Return for each alarm what has changed and what to do, or that there is none."""
+    alarms = [(name, one) for name, one in watched.monitors.by_name.items() if one.monitor.alarm_ is not None]
+    if not alarms:
+        everything = watched.monitors.all_rows
+        groups = ", and in no group" if watched.monitors.families else ""
+        return [f"no alarm{groups}: {_evidence(everything)}; nothing to do"]
+    return [_alarm("" if name == ALL_ROWS else f" in {name}", one) for name, one in alarms]
+
+
+def _alarm(where: str, dated: DatedMonitor) -> str:
+    monitor, dates = dated.monitor, dated.dates()
+    map_ = "sigmoid" if monitor.slope_ == 1 else "beta"
+    rows = f"the rows{where} since {dates['onset']}"
+    return (
+        f"ALARM{where} since {dates['alarm']}: calibration has changed; {_evidence(dated)}\n"
+        f"It began about {dates['onset']} (between {dates['onset_from']} and {dates['onset_to']}): log-odds times "
+        f"{monitor.slope_:g}, plus {monitor.shift_:g}\n"
+        f"What to do: calibrate on {rows} (probcal measure ... --calibrate {map_} --export map.json), then begin a new "
+        "state"
+    )
+
+
+def _evidence(dated: DatedMonitor) -> str:
+    monitor = dated.monitor
+    return (
+        f"evidence 10^{_power(monitor.log10_evidence_)} after {counted(monitor.n_rows_)} (alarm at "
+        f"10^{_power(-math.log10(monitor.false_alarm_rate))})"
+    )
+
+
+def _power(value: float) -> str:
+    return f"{round(value, 1) + 0.0:.1f}"  # no negative zero
+
+
+def line(period: Period) -> list[str]:
+    """Return the cells of ``HEADERS``."""
+    return [
+        f"{period.rows:,}",
+        _number(period.base_rate, 4),
+        _interval(period.base_rate_interval, 4),
+        _number(period.mean_prediction, 4),
+        _number(period.intercept),
+        _interval(period.intercept_interval, 2),
+        _number(period.slope),
+        _interval(period.slope_interval, 2),
+        _number(period.log_loss, 4),
+        _number(period.log_loss_of_base_rate, 4),
+        f"{period.waiting_rows:,}" if period.waiting_rows else "",
+        _number(period.expected_log_loss, 4),
+    ]
+
+
+def evidence_cells(watched: Watched, group: Period) -> list[str]:
+    """Return the cells of ``EVIDENCE_HEADERS``."""
+    dated = watched.monitors.by_name.get(group.name)  # a group without a label has no monitor yet
+    if dated is None:
+        return ["", "", ""]
+    level = -math.log10(dated.monitor.false_alarm_rate)
+    powers = (f"10^{_power(dated.monitor.log10_evidence_)}", f"10^{_power(level)}")
+    return [*powers, dated.dates().get("alarm", "")]
+
+
+def _table(headers: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    return tabulate(lines, headers, tablefmt="plain", disable_numparse=True)
+
+
+def _number(value: float, digits: int = 2) -> str:
+    return "-" if math.isnan(value) else f"{value:.{digits}f}"
+
+
+def _interval(bounds: Bounds, digits: int) -> str:
+    return "" if math.isnan(bounds[0]) else f"{bounds[0]:.{digits}f} to {bounds[1]:.{digits}f}"
+
+
+def watched_json(watched: Watched) -> Iterator[str]:
+    """Yield a JSON line for each period, for each group, and for each monitor, that of all rows last."""
+    for kind, periods in (("period", watched.periods), ("group", watched.groups)):
+        for period in periods:
+            yield json.dumps({kind: {name: _json_value(value) for name, value in vars(period).items()}})
+    for name, dated in reversed(watched.monitors.by_name.items()):
+        monitor = dated.monitor
+        summary: dict[str, Any] = {
+            "name": name,
+            "rows": monitor.n_rows_,
+            "log10_evidence": monitor.log10_evidence_,
+            "log10_alarm": -math.log10(monitor.false_alarm_rate),
+            "has_alarm": monitor.alarm_ is not None,
+            "shift": monitor.shift_,
+            "slope": monitor.slope_,
+            **dated.dates(),
+        }
+        if name == ALL_ROWS:
+            summary |= {
+                "new_rows": watched.n_new, "waiting_rows": watched.n_waiting, "late_rows": watched.rows.n_late,
+            }  # fmt: skip
+        yield json.dumps({"monitor": summary})
+
+
+def _json_value(value: Any) -> Any:
+    """Return a value as JSON has it: None for what has no meaning or is infinite, which JSON cannot say."""
+    if isinstance(value, tuple):
+        return [_json_value(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
