@@ -47,6 +47,7 @@ _PATTERNS: dict[DateOrder, tuple[str, ...]] = {
     "year quarter": (f"{_YEAR}[- ]?[Qq](?P<quarter>[1-4])",),
 }
 _LONGEST = 60
+_TEXTS_AT_ONCE = 1 << 16
 
 
 def parse_dates(texts: pa.Array, order: DateOrder) -> Floats:
@@ -54,10 +55,18 @@ def parse_dates(texts: pa.Array, order: DateOrder) -> Floats:
 
     Times without a zone are taken as UTC. A time zone counts.
     """
+    # the parts of a million dates would take hundreds of megabytes
+    starts = range(0, max(len(texts), 1), _TEXTS_AT_ONCE)
+    return np.concatenate([_parse_some(texts.slice(start, _TEXTS_AT_ONCE), order) for start in starts])
+
+
+def _parse_some(texts: pa.Array, order: DateOrder) -> Floats:
     days = np.full(len(texts), np.nan)
     # A pattern on very long texts takes time, and no date is that long.
     short = pc.if_else(pc.less_equal(pc.binary_length(texts), _LONGEST), texts, pa.scalar(None, TEXT))
     for pattern in _PATTERNS[order]:
+        if np.isnan(days).sum() == short.null_count:  # the patterns of an order exclude each other
+            break
         parts = pc.extract_regex(short, f"(?i)^{pattern}$")
         if parts.null_count < len(parts):
             days = np.where(np.isnan(days), _days(parts), days)
@@ -70,8 +79,13 @@ def date_order(texts: pa.Array, rows: npt.NDArray[Any], share: float = 1.0) -> D
     At least this ``share`` of the ``rows`` of the texts must be dates. Return ``AMBIGUOUS`` or ``MIXED_ZONES`` where
     they can be read in two ways.
     """
-    days = {order: parse_dates(texts, order) for order in _PATTERNS}
-    dated = {order: int(rows[~np.isnan(parsed)].sum()) for order, parsed in days.items()}
+    days: dict[DateOrder, Floats] = {}
+    dated: dict[DateOrder, int] = {}
+    for order in _PATTERNS:
+        days[order] = parse_dates(texts, order)
+        dated[order] = int(rows[~np.isnan(days[order])].sum())
+        if order == "year month day" and dated[order] == rows.sum():  # no other order can read one of these texts
+            break
     best = max(dated, key=lambda order: dated[order])
     if not dated[best] or dated[best] < share * rows.sum():
         return None

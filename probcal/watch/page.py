@@ -13,7 +13,7 @@ from probcal.reporting.html.charts import missing_pictures_note, styled_picture
 from probcal.reporting.html.page import render
 from probcal.watch.log import Log
 from probcal.watch.monitors import ALL_ROWS, DatedMonitor
-from probcal.watch.periods import Every, Period, group_name, group_rows, groups_of, period_names, periods_of
+from probcal.watch.periods import Every, Period, group_name, group_rows, groups_of, period_rows, periods_of
 from probcal.watch.text import EVIDENCE_HEADERS, HEADERS, LEGEND, LEGEND_OF_WAITING, evidence_cells, line, verdict
 from probcal.watch.watch import Watched
 
@@ -66,13 +66,13 @@ def time_figure(periods: list[Period], dated: DatedMonitor, log: Log, every: Eve
 
     figure = titled_figure("", 5.8, 6.2)
     rates, intercepts, evidence = figure.subplots(3, sharex=True)
-    names = period_names(log.days, every)
-    middle = np.array([_dates(np.median(log.days[names == one.name])) for one in periods])
+    rows_of_periods = [rows for _, rows in period_rows(log.days, every)]
+    middle = np.array([_dates(np.median(log.days[rows])) for rows in rows_of_periods])
     known = np.array([one.rows > 0 for one in periods], dtype=bool)
     _band(rates, middle[known], [one.base_rate_interval for one in periods if one.rows], COLOURS[0])
     rates.plot(middle[known], [one.base_rate for one in periods if one.rows], "o-", color=COLOURS[0], markersize=3,
                label="observed frequency")  # fmt: skip
-    means = [float(log.p[names == one.name].mean()) for one in periods]
+    means = [float(log.p[rows].mean()) for rows in rows_of_periods]
     rates.plot(middle, means, "--", color=COLOURS[1], label="mean prediction")
     rates.set_ylabel("Frequency")
     rates.set_ylim(bottom=0)

@@ -64,14 +64,19 @@ def period_names(days: npt.NDArray[np.float64], every: Every) -> npt.NDArray[Any
 
 def periods_of(log: Log, every: Every) -> list[Period]:
     """Return the periods of a log in the order of time."""
-    if not len(log.y):
+    return [period_of(name, log.y[rows], log.p[rows]) for name, rows in period_rows(log.days, every)]
+
+
+def period_rows(days: npt.NDArray[np.float64], every: Every) -> list[tuple[str, slice]]:
+    """Return the name and the rows of each period, for days in order."""
+    if not len(days):
         return []
-    names = period_names(log.days, every)
-    starts = np.flatnonzero(np.append(True, names[1:] != names[:-1]))
-    ends = np.append(starts[1:], len(names))
-    return [
-        period_of(str(names[a]), log.y[a:b], log.p[a:b]) for a, b in zip(starts.tolist(), ends.tolist(), strict=True)
-    ]
+    distinct, first_rows = np.unique(np.floor(days), return_index=True)
+    names = period_names(distinct, every)
+    is_first = np.append(True, names[1:] != names[:-1])
+    starts = first_rows[is_first].tolist()
+    ends = [*starts[1:], len(days)]
+    return [(str(name), slice(a, b)) for name, a, b in zip(names[is_first], starts, ends, strict=True)]
 
 
 def groups_of(log: Log) -> list[Period]:
