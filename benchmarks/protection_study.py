@@ -4,8 +4,9 @@ DATA is the folder of original files. The base is a forest of 50 trees, trained 
 first 10,000 of Bank Marketing) and truncated to [.01, .99]. Every number is the log loss of a forecaster divided by
 that of the best single expert in hindsight. Below 1, the world changed and no single expert was best throughout.
 Takes
-ten minutes. ``--null`` instead counts false alarms on 10,000 calibrated streams, in three minutes, and ``--settings``
-compares the calibrating functions and the jump rate of the Simple Jumper on Bank Marketing.
+ten minutes. ``--null`` instead counts false alarms on 10,000 calibrated streams, in three minutes, ``--settings``
+compares the calibrating functions and the jump rate of the Simple Jumper on Bank Marketing, and ``--regret FIGURE``
+draws what each forecaster has lost against the best single expert, row by row.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from scipy.special import expit, logit
 from sklearn.ensemble import RandomForestClassifier
 
 from probcal.methods.calibrators.sigmoid import SigmoidCalibrator
-from probcal.protection import CompositeJumper, ProtectedForecaster, Quadratic, SimpleJumper
+from probcal.protection import CompositeJumper, ProtectedForecaster, Quadratic, SimpleJumper, first_alarm
 from probcal.protection.experts import Experts
 
 LEAST = 0.01
@@ -36,8 +37,11 @@ REFIT, WINDOW, WINDOW_STEP = 1000, 500, 50
 FEEDBACK = ((0, 1), (100, 1), (1000, 1), (0, 10), (1000, 10))
 HEAD = [
     "stream", "delay", "label every", "best single expert, bits a row", "base", "Simple Jumper", "Composite Jumper",
-    "online Platt .01", "online Platt .1", "window of 500", "refit every 1,000", "mixture", "mixture with refits",
+    "online Platt .01", "online Platt .1", "window of 500", "mean of labels", "refit every 1,000", "mixture",
+    "mixture with refits", "S above 100 after",
 ]  # fmt: skip
+FADING = 0.05
+"""Weight of the newest label in the mean of labels, which is river's ``stats.EWMean(fading_factor=.05)``."""
 
 
 def main() -> None:
@@ -45,7 +49,11 @@ def main() -> None:
     parser.add_argument("data", type=Path, help="folder of original data files")
     parser.add_argument("--null", action="store_true", help="count false alarms on calibrated streams")
     parser.add_argument("--settings", action="store_true", help="compare the settings of the Simple Jumper")
+    parser.add_argument("--regret", metavar="FIGURE", help="draw curves of regret")
     options = parser.parse_args()
+    if options.regret:
+        regret(options.regret, options.data)
+        return
     if options.settings:
         settings(options.out.replace("protection_study", "protection_settings"), next(streams(options.data)))
         return
@@ -58,6 +66,18 @@ def main() -> None:
         for delay, every in FEEDBACK
         for refits in [None if rows is None else refitted(*rows, delay, every)]
     ]
+    columns = range(4, len(HEAD) - 1)
+    for name, summary in (("mean of the lines", np.mean), ("worst of the lines", np.max)):
+        lines.append(
+            [
+                name,
+                "",
+                "",
+                "",
+                *(f"{summary([float(x[place]) for x in lines if x[place]]):.4f}" for place in columns),
+                "",
+            ]
+        )
     description = "Log loss divided by that of the best single expert in hindsight. Refits are not among the experts."
     speed.report(options.out, "protection_study.py DATA", description, HEAD, lines)
 
@@ -118,12 +138,24 @@ def windowed(p: np.ndarray, y: np.ndarray, delay: int, every: int) -> np.ndarray
     return np.concatenate(parts)
 
 
+def mean_of_labels(y: np.ndarray, delay: int, every: int) -> np.ndarray:
+    """Return the mean of the labels known before each row, in which older ones count ever less. At first it is .5."""
+    known = y[::every].astype(float)
+    means = [0.5]
+    for label in known.tolist():
+        means.append(label if len(means) == 1 else (1 - FADING) * means[-1] + FADING * label)
+    n_known = np.maximum(np.arange(len(y)) - delay + every - 1, 0) // every
+    return np.array(means)[n_known]
+
+
 def compared(name: str, p: np.ndarray, y: np.ndarray, refits: np.ndarray | None, delay: int, every: int) -> list[Any]:
     """Return a line of the table."""
     feedback = {"delay": delay, "every": every}
     experts = Experts(2, 0).protect(p, y, np.empty((len(p), 0)), delay, every)
     best = min(bits(expert, y) for expert in experts.T)
     rate = 1 / (1 + delay // every / 4)  # as ProtectedClassifier has it
+    protected, log10_martingale = ProtectedForecaster(0, rate, LEAST).protect(p, y, **feedback)
+    alarm = first_alarm(log10_martingale, 100)
     rivals: list[np.ndarray | None] = [
         p,
         SimpleJumper(truncation=LEAST).protect(p, y, **feedback)[0],
@@ -131,12 +163,13 @@ def compared(name: str, p: np.ndarray, y: np.ndarray, refits: np.ndarray | None,
         experts[:, 5],
         experts[:, 7],
         windowed(p, y, delay, every).clip(LEAST / 10, 1 - LEAST / 10),
+        mean_of_labels(y, delay, every).clip(LEAST, 1 - LEAST),
         refits,
-        ProtectedForecaster(0, rate, LEAST).protect(p, y, **feedback)[0],
+        protected,
         None if refits is None else with_refits(p, y, refits, rate, feedback),
     ]
     ratios = ["" if rival is None else f"{bits(rival, y) / best:.4f}" for rival in rivals]
-    return [name, delay, every, f"{best:.4f}", *ratios]
+    return [name, delay, every, f"{best:.4f}", *ratios, "never" if alarm is None else f"{alarm + 1:,}"]
 
 
 def with_refits(p: np.ndarray, y: np.ndarray, refits: np.ndarray, rate: float, feedback: Any) -> np.ndarray:
@@ -145,6 +178,37 @@ def with_refits(p: np.ndarray, y: np.ndarray, refits: np.ndarray, rate: float, f
 
 def bits(p: np.ndarray, y: np.ndarray) -> float:
     return float(-np.log2(np.where(y == 1, p, 1 - p)).mean())
+
+
+def regret(figure: str, folder: Path) -> None:
+    """Draw, for each real stream whose labels come at once, the bits lost so far against the best single expert."""
+    from matplotlib.figure import Figure
+
+    from probcal.reporting.drawing import COLOURS, GREY, drawing_style
+
+    with drawing_style():
+        canvas = Figure(figsize=(7.2, 7.8), layout="constrained")
+        panels = canvas.subplots(3, 2).ravel()
+        for axes, (name, p, y, _) in zip(panels, streams(folder), strict=False):
+            experts = Experts(2, 0).protect(p, y, np.empty((len(p), 0)), 0, 1)
+            best = min(experts.T, key=lambda expert: bits(expert, y))
+            rivals = {
+                "mixture": ProtectedForecaster(0, 1.0, LEAST).protect(p, y)[0],
+                "Composite Jumper": CompositeJumper(truncation=LEAST).protect(p, y)[0],
+                "online Platt .01": experts[:, 5],
+                "window of 500": windowed(p, y, 0, 1).clip(LEAST / 10, 1 - LEAST / 10),
+            }
+            for (rival, values), color in zip(rivals.items(), COLOURS, strict=False):
+                lost = np.cumsum(np.log2(np.where(y == 1, best / values, (1 - best) / (1 - values))))
+                axes.plot(lost, color=color, label=rival, linewidth=1)
+            axes.axhline(0, color=GREY, linewidth=0.8)
+            axes.set_title(name)
+            axes.set_xlabel("Row")
+            axes.set_ylabel("Bits lost")
+            axes.spines[["top", "right"]].set_visible(False)
+        panels[-1].axis("off")
+        panels[-1].legend(*panels[0].get_legend_handles_labels(), loc="center", frameon=False)
+        canvas.savefig(figure, dpi=120, metadata={"Software": None})
 
 
 def settings(out: str, bank_marketing: tuple[str, np.ndarray, np.ndarray, Any]) -> None:
