@@ -66,18 +66,9 @@ def main() -> None:
         for delay, every in FEEDBACK
         for refits in [None if rows is None else refitted(*rows, delay, every)]
     ]
-    columns = range(4, len(HEAD) - 1)
+    columns = [[float(line[place]) for line in lines if line[place]] for place in range(4, len(HEAD) - 1)]
     for name, summary in (("mean of the lines", np.mean), ("worst of the lines", np.max)):
-        lines.append(
-            [
-                name,
-                "",
-                "",
-                "",
-                *(f"{summary([float(x[place]) for x in lines if x[place]]):.4f}" for place in columns),
-                "",
-            ]
-        )
+        lines.append([name, "", "", "", *(f"{summary(column):.4f}" for column in columns), ""])
     description = "Log loss divided by that of the best single expert in hindsight. Refits are not among the experts."
     speed.report(options.out, "protection_study.py DATA", description, HEAD, lines)
 
