@@ -21,6 +21,7 @@ from probcal._validation import (
     is_count,
     label_array,
     label_positions,
+    refuse_frozen,
     row_weights,
     take_rows,
 )
@@ -284,6 +285,8 @@ class ProtectedClassifier(DirectClassifier):
             raise ValueError(f'algorithm must be "mixture" or "jumper", not {self.algorithm!r}')
         if self.refit_every is not None and not is_count(self.refit_every):
             raise ValueError(f"refit_every must be {COUNT.words}, or None, not {self.refit_every!r}")
+        if self.refit_every is not None:
+            refuse_frozen(self.estimator)
         # A Jumper checks its parameters when it is made, also where another algorithm does not use it.
         self._jumper()
         check_feedback(self.delay, self.every)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
@@ -105,6 +106,14 @@ def test_settings_without_effect_are_refused(settings, words):
     X, y = stream()
     with pytest.raises(ValueError, match=words):
         ProtectedClassifier(GaussianNB(), **settings).fit(X, y)
+
+
+def test_a_fitted_learner_is_not_fitted_again():
+    X, y = stream()
+    frozen = FrozenEstimator(GaussianNB().fit(X, y))
+    with pytest.raises(ValueError, match="a FrozenEstimator cannot be fitted"):
+        ProtectedClassifier(frozen, refit_every=100).fit(X, y)
+    assert ProtectedClassifier(frozen).fit(X, y).predict_proba(X).shape == (len(y), 2)
 
 
 def test_default_truncation_is_one_over_twice_the_rows():
