@@ -21,10 +21,10 @@ from probcal._validation import (
     is_count,
     label_array,
     label_positions,
-    refuse_frozen,
     row_weights,
     take_rows,
 )
+from probcal.methods._base import refuse_frozen
 from probcal.methods._multiclass import two_columns
 from probcal.methods.calibrators._calibrator import smallest_probability
 from probcal.methods.direct import DirectClassifier
