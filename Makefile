@@ -103,7 +103,7 @@ reliability: $(VENV)/.installed-test
 	done; $(BIN)/python reliability/summary.py; $(BIN)/python benchmarks/performance_page.py; exit $$failed
 
 clean:
-	rm -rf $(VENV) docs/_build results/regression/predictions.bin $(filter-out %/accepted.csv,$(wildcard results/quickstart/*))
+	rm -rf $(VENV) docs/_build docs/_gallery results/regression/predictions.bin $(filter-out %/accepted.csv,$(wildcard results/quickstart/*))
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -180,7 +180,7 @@ def regret(figure: str, folder: Path) -> None:
     with drawing_style():
         canvas = Figure(figsize=(7.2, 7.8), layout="constrained")
         panels = canvas.subplots(3, 2).ravel()
-        for axes, (name, p, y, _) in zip(panels, streams(folder), strict=False):
+        for axes, (name, p, y, _) in zip(panels[:-1], streams(folder), strict=False):
             experts = Experts(2, 0).protect(p, y, np.empty((len(p), 0)), 0, 1)
             best = min(experts.T, key=lambda expert: bits(expert, y))
             rivals = {
@@ -195,6 +195,7 @@ def regret(figure: str, folder: Path) -> None:
             axes.axhline(0, color=GREY, linewidth=0.8)
             axes.set_title(name)
             axes.set_xlabel("Row")
+            axes.locator_params(axis="x", nbins=4)
             axes.set_ylabel("Bits lost")
             axes.spines[["top", "right"]].set_visible(False)
         panels[-1].axis("off")

@@ -22,7 +22,7 @@ author = "the probcal authors"
 copyright = f"2026, {author}"
 version = release = probcal.__version__
 root_doc = "docs/index"
-include_patterns = ["docs/*.md", "docs/reference/*.md", "results/**.md", "CHANGELOG.md", "CONTRIBUTING.md"]
+include_patterns = ["docs/*.md", "docs/_gallery/*.rst", "docs/reference/*.md", "results/**.md", "CHANGELOG.md", "CONTRIBUTING.md"]
 exclude_patterns = [".venv", "build", "dist", "docs/_build", "probcal", "tests", "results/speed"]
 # what `probcal table` and the benchmarks write without a heading is quoted in pages, not read as one
 exclude_patterns += ["results/quickstart", "results/*-quick", "results/reliability/summary*"]
@@ -33,7 +33,19 @@ extensions = [
     "sphinx.ext.viewcode",
     "sphinx_click",
     "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
 ]
+sphinx_gallery_conf = {
+    "examples_dirs": "docs/gallery",  # seen from the folder that Sphinx reads
+    "gallery_dirs": "docs/_gallery",
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "write_computation_times": False,  # they would make every build another one
+    "min_reported_time": 3600,
+    "show_signature": False,
+    "within_subsection_order": "ExampleTitleSortKey",
+    "remove_config_comments": True,
+}
 myst_enable_extensions = ["html_image"]  # a picture with a width, which a code host shows too
 smartquotes = False
 highlight_language = "none"

@@ -49,7 +49,7 @@ class CalibrationMonitor:
     log10_evidence_ : float
         log10 of the evidence against calibration. The alarm is at -log10(false_alarm_rate), which is 2 by default.
     largest_log10_evidence_ : float
-        The largest so far. 10 ** -largest_log10_evidence_ is a p-value that is valid after any number of looks.
+        The largest so far, e. 10 ** -e is a p-value that is valid after any number of looks.
     path_ : ndarray of shape (n, 2)
         Number of the row, and log10 of the evidence after it, for at most 256 rows, the last of which is the newest.
     alarm_ : int or None
