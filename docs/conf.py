@@ -39,6 +39,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "docs/gallery",  # seen from the folder that Sphinx reads
     "gallery_dirs": "docs/_gallery",
     "abort_on_example_error": True,
+    "capture_repr": (),
     "download_all_examples": False,
     "write_computation_times": False,  # they would make every build another one
     "min_reported_time": 3600,

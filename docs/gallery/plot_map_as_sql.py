@@ -33,7 +33,7 @@ calibrated = [value for (value,) in database.execute(f"SELECT {expression} FROM 
 print("largest difference to Python:", abs(beta.predict_proba(p)[:, 1] - calibrated).max())
 
 # %%
-figure, axes = plt.subplots(figsize=(4.5, 4.5))
+figure, axes = plt.subplots(figsize=(4.5, 4.5), layout="constrained")
 axes.plot(sorted(p), sorted(calibrated))
 axes.plot([0, 1], [0, 1], color="grey", linewidth=0.8)
 axes.set(xlabel="Probability of the model", ylabel="Calibrated by SQL")

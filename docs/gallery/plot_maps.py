@@ -28,7 +28,7 @@ maps = {
     "spline": SplineCalibrator(),
 }
 grid = np.linspace(0.001, 0.999, 500)
-figure, axes = plt.subplots(figsize=(5, 5))
+figure, axes = plt.subplots(figsize=(5, 5), layout="constrained")
 print(f"naive Bayes: {cross_entropy(odd, scores):.3f} bits")
 for name, calibrator in maps.items():
     p = np.empty(len(odd))

@@ -27,7 +27,7 @@ print(f"log loss {cross_entropy(y_test, p):.3f} bits, from labels alone")
 
 # %%
 # Three patients: how the votes fall as positive rows weigh less.
-figure, axes = plt.subplots(figsize=(6, 3.4))
+figure, axes = plt.subplots(figsize=(6, 3.4), layout="constrained")
 for row in np.argsort(np.abs(p - 0.5))[[0, 20, 60]]:
     votes = [model.predict(X_test[[row]])[0] for model in probing.estimators_]
     axes.step(probing.thresholds_, votes, where="mid", label=f"P(malignant) = {p[row]:.2f}, is {y_test[row]}")

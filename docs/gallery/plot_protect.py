@@ -31,7 +31,7 @@ for name, values in {"model": p.clip(0.01, 0.99), "protected": protected}.items(
 
 # %%
 losses = {name: -np.log2(np.where(y[stream] == 1, q, 1 - q)) for name, q in (("model", p), ("protected", protected))}
-figure, axes = plt.subplots(figsize=(6, 3.2))
+figure, axes = plt.subplots(figsize=(6, 3.2), layout="constrained")
 axes.plot(np.cumsum(losses["model"] - losses["protected"]))
 axes.axvline(600, color="black", linestyle="--", label="the world changes")
 axes.set(xlabel="Row", ylabel="Bits saved so far")

@@ -28,7 +28,7 @@ print(
 )
 
 # %%
-figure, axes = plt.subplots(figsize=(5, 3.2))
+figure, axes = plt.subplots(figsize=(5, 3.2), layout="constrained")
 p = model.predict_proba(X_test)[:, 1]
 axes.hist([p[y_test == 0], p[y_test == 1]], bins=20, label=["benign", "malignant"])
 axes.axvline(decide.threshold_, color="black", linestyle="--", label="threshold")

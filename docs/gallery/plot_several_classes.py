@@ -23,7 +23,7 @@ models = {
 
 # %%
 # The likeliest digit of each row: how often is it right?
-figure, axes = plt.subplots(figsize=(5, 5))
+figure, axes = plt.subplots(figsize=(5, 5), layout="constrained")
 for name, model in models.items():
     p = cross_val_predict(model, X, y, cv=5, method="predict_proba")
     print(f"{name}: log loss {cross_entropy(y, p):.2f} bits, {(p.argmax(axis=1) == y).mean():.0%} right")

@@ -25,12 +25,12 @@ grid = np.meshgrid(
     np.linspace(*np.percentile(X[:, 0], [0, 100]), 120), np.linspace(*np.percentile(X[:, 1], [0, 100]), 120)
 )
 points = np.column_stack([axis.ravel() for axis in grid])
-figure, axes = plt.subplots(figsize=(6, 4.6))
+figure, axes = plt.subplots(figsize=(6, 4.6), layout="constrained")
 for level, model in zip(sweep.thresholds_, sweep.estimators_, strict=True):
     lines = axes.contour(
         *grid, model.decision_function(points).reshape(120, 120), levels=[0], colors=[plt.cm.viridis(level)]
     )
-    axes.clabel(lines, fmt=f"{level:.1f}")
+    axes.clabel(lines, fmt={0: f"{level:.1f}"})
 axes.scatter(*X.T, c=y, cmap="coolwarm", s=6, alpha=0.6)
 axes.set(xlabel="Mean radius", ylabel="Mean texture")
 print("P(malignant) at radius 14 and texture 20:", sweep.predict_proba([[14, 20]])[0, 1].round(2))

@@ -30,7 +30,7 @@ print(f"alarm after row {monitor.alarm_}, and it began about row {monitor.onset_
 
 # %%
 rows, evidence = monitor.path_.T
-figure, axes = plt.subplots(figsize=(6, 3.2))
+figure, axes = plt.subplots(figsize=(6, 3.2), layout="constrained")
 axes.plot(rows, evidence)
 axes.axhline(2, color="black", linestyle="--", label="alarm: at most 1 % false ones, ever")
 axes.axvspan(*monitor.onset_interval_, color="orange", alpha=0.3, label="the change began here")
