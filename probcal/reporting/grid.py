@@ -15,9 +15,8 @@ from typing import TypeVar
 
 from tabulate import tabulate
 
-from probcal._io import Field, csv_text, printable
+from probcal._io import Field, csv_text, printable, shortened
 from probcal.metrics.metric import INFINITY
-from probcal.store.cell_result import CellResult
 from probcal.store.stored_experiment import StoredExperiment
 from probcal.store.summary import CellCounts, Summary
 
@@ -259,14 +258,14 @@ def missing_cells(counts: CellCounts) -> list[str]:
     notes = []
     if counts.failed:
         first = counts.failed[0]
-        notes.append(
-            f"failed: {len(counts.failed)} of {counts.planned} cells; the first is {first.id}: {_failure_text(first)}"
-        )
+        reason = shortened(first.failure_text, _LONGEST_REASON)
+        notes.append(f"failed: {len(counts.failed)} of {counts.planned} cells; the first is {first.id}: {reason}")
     if counts.later_failure:
         first = counts.later_failure[0]
+        reason = shortened(first.failure_text, _LONGEST_REASON)
         notes.append(
             f"failed when run again: {len(counts.later_failure)} of {counts.planned} cells. Their last done "
-            f"results are shown; the first is {first.id}: {_failure_text(first)}"
+            f"results are shown; the first is {first.id}: {reason}"
         )
     if counts.not_run:
         empty_text = f"; none for {', '.join(counts.empty)}" if counts.empty else ""
@@ -300,9 +299,3 @@ def override_notes(stored: StoredExperiment, only_skips: bool = False) -> list[s
 
 def _column_counts(counts: Counter[str]) -> str:
     return ", ".join(f"{label} {n}" for label, n in counts.most_common())
-
-
-def _failure_text(result: CellResult) -> str:
-    first_line = ((result.message or "").strip().splitlines() or [""])[0]
-    text = printable(": ".join(filter(None, [result.error_type, first_line]))) or f"{result.status}, without a message"
-    return text if len(text) <= _LONGEST_REASON else text[: _LONGEST_REASON - 1] + "…"

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from probcal._io import printable
 from probcal.components.classes import import_class, unmet_requirement
 from probcal.components.nested import paths
 from probcal.components.numerics import numerics
@@ -87,7 +86,9 @@ def make_plan(  # noqa: C901
         state, reason, old_result = _state(key, result, options.retry_failed), "", None
         missing_metrics: frozenset[str] = frozenset()
         if state == "failed":
-            reason = _failure_text(result)
+            reason = (result.later_failure or result).failure_text
+            if result.later_failure is not None:
+                reason += "; its last done result, which is stale, is kept"
         elif state == "stale":
             reason = identities.staleness_reason(cell, key, result, run)
             reason = reason or f"{'failed' if result.later_failure else result.status} before and runs again"
@@ -172,15 +173,6 @@ def guess_seconds(plan: list[PlannedCell]) -> float:
     return sum(estimates.expected_seconds(planned.cell.id) or 0.0 for planned in untimed_cells)
 
 
-_LONGEST_LINE = 200
-
-
-def first_line(text: str | None) -> str:
-    """Return the first line, at most 200 characters, with control characters escaped."""
-    line = (text or "").strip().partition("\n")[0]
-    return printable(line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE - 1]}…")
-
-
 def _state(key: dict[str, str], result: CellResult, retry_failed: bool) -> State:
     if changed_parts(key, result):
         was_tried = result.later_failure is not None and not changed_parts(key, result.later_failure)
@@ -188,12 +180,6 @@ def _state(key: dict[str, str], result: CellResult, retry_failed: bool) -> State
     if result.status == "done":
         return "stale" if retry_failed and result.later_failure else "done"
     return "stale" if retry_failed else "failed"
-
-
-def _failure_text(result: CellResult) -> str:
-    failure = result.later_failure or result
-    note = "; its last done result, which is stale, is kept" if result.later_failure else ""
-    return f"{first_line(failure.error_type)}: {first_line(failure.message)}{note}"
 
 
 def _timing_key(item: Cell | CellResult) -> tuple[str, str, str]:

@@ -23,7 +23,6 @@ from pydantic import ConfigDict, Field, TypeAdapter
 
 from probcal._lock import FileLock
 from probcal.runner.cell import PlannedCell
-from probcal.runner.plan import first_line
 from probcal.runner.time_left import RunningCell, TimeEstimates, duration, seconds_left
 from probcal.store.cell_result import CellResult
 from probcal.store.folder import LOCK
@@ -84,9 +83,7 @@ class RunProgress:
                 self._estimates.record_end(result.id, result.seconds if start is None else time.monotonic() - start)
             else:
                 self.failed += 1
-                self._last_error = (
-                    f"{result.id}: {result.status}: {first_line(result.error_type)}: {first_line(result.message)}"
-                )
+                self._last_error = f"{result.id}: {result.status}: {result.failure_text}"
                 self._print_line(self._last_error)
             self._news = True
             if self._bar is not None:

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter, Valida
 from pydantic_core import PydanticCustomError, from_json
 
 from probcal import __version__
-from probcal._io import printable
+from probcal._io import printable, shortened
 from probcal.errors import ProbcalError
 from probcal.metrics.metric import Metric
 from probcal.metrics.plugins import find_metric
@@ -180,6 +180,12 @@ class CellResult:
     def id(self) -> str:
         return cell_id(self.dataset, self.repetition, self.learner, self.method)
 
+    @property
+    def failure_text(self) -> str:
+        """Return in one line what failed: the type of the error, and the first line of its message."""
+        parts = [_first_line(self.error_type), _first_line(self.message)]
+        return ": ".join(filter(None, parts)) or f"{self.status}, without a message"
+
     def to_json(self, predictions: dict[str, Any] | None = None) -> str:
         """Return the line of the result. ``predictions`` is the location of its predictions, if it is not None."""
         parts = {name: getattr(self, name) for name in FIELD_NAMES}
@@ -314,6 +320,12 @@ def _json_number(value: float) -> float | str:
 
 
 _LONGEST_TEXT = 40
+_LONGEST_LINE = 200
+
+
+def _first_line(text: str | None) -> str:
+    line = (text or "").strip().partition("\n")[0]
+    return printable(shortened(line, _LONGEST_LINE))
 """Largest number of characters of a version or of the name of a part in a message."""
 
 

@@ -71,7 +71,7 @@ class Monitors:
     Without groups, it is all for the monitor of all rows. With groups, this monitor has half of it. The other half is
     for groups, of which new ones may come at any time: those that come together are a family, and the k-th family has
     the share 1 / (k (k + 1)). These shares sum to 1. Within a family of m groups, of which r have an alarm, each other
-    group has the share 1 / (m - r): Holm's step-down test of the p-values 10 ** -e of the largest evidence e so far, which
+    group has the share 1 / (m - r): Holm's step-down test. Its p-values 10 ** -e, with the largest evidence e so far,
     are valid after any number of looks.
 
     Parameters

@@ -29,7 +29,6 @@ from probcal.papers.check.judged_claims import (
 )
 from probcal.papers.published import Claim
 from probcal.reporting.grid import cell_notes, group_by
-from probcal.store.cell_result import CellResult
 
 _MOST_FAILED = 20
 _MOST_EXAMPLES = 5
@@ -210,7 +209,7 @@ def _accepted_mean_text(number: float, infinite: int, n: int) -> str:
 
 
 def _cell_lines(report: Report) -> list[str]:
-    failures = [f"  {cell.id}: {_failure_text(cell)}" for cell in report.cell_counts.failed]
+    failures = [f"  {cell.id}: {cell.failure_text}" for cell in report.cell_counts.failed]
     command = f"probcal status {report.experiment.store.folder} --cells"
     return cell_notes(report.cell_counts) + _first_lines(failures, _MOST_FAILED, command)
 
@@ -222,10 +221,6 @@ def _incomplete_lines(report: Report) -> list[str]:
     ]
     advice = "probcal run with the experiment's config runs them"
     return [f"INCOMPLETE, some repetitions were not run; {advice}:", *_first_lines(lines)] if lines else []
-
-
-def _failure_text(result: CellResult) -> str:
-    return f"{result.error_type or result.status}: {(result.message or '').strip().partition(chr(10))[0]}"
 
 
 def summary_text(report: Report) -> str:
