@@ -40,7 +40,7 @@ MAY_IMPORT = {
     },
     "reading": {"data"},
     "deploy": {"methods", "reading"},
-    "measure": {"reading", "data", "methods", "metrics", "reporting", "reporting.html"},
+    "measure": {"reading", "data", "methods", "metrics", "analysis", "reporting", "reporting.html"},
     "watch": {"methods", "metrics", "protection", "reading", "plots", "reporting", "reporting.html"},
     "try_table": {
         "reading", "components", "config", "data", "learners", "methods", "metrics", "runner", "store",

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 from matplotlib.figure import Figure
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_validate
 from sklearn.naive_bayes import GaussianNB
 
 from probcal import DecisionCurveDisplay, ReliabilityDisplay
@@ -25,7 +28,22 @@ def main(folder: Path) -> None:
             axes = figure.add_subplot()
             for model in models:
                 display.from_estimator(model, X[3000:], y[3000:], ax=axes)
-            figure.savefig(folder / f"{name}.png", dpi=130, metadata={"Software": None})
+            save(figure, folder / f"{name}.png")
+        X, y = make_classification(4000, n_informative=6, n_classes=4, random_state=0)
+        trees = np.array(["ash", "beech", "elm", "oak"])[y]
+        model = GaussianNB().fit(X[:2000], trees[:2000])
+        save(ReliabilityDisplay.from_estimator(model, X[2000:], trees[2000:]).figure_, folder / "display-classes.png")
+        X, y = make_classification(20_000, n_informative=6, weights=[0.99], flip_y=0.005, random_state=0)
+        results = cross_validate(GaussianNB(), X, y, return_estimator=True, return_indices=True)
+        axes = Figure(figsize=(5, 5), layout="constrained").add_subplot()
+        save(
+            ReliabilityDisplay.from_cv_results(results, X, y, scale="logit", ax=axes).figure_,
+            folder / "display-folds.png",
+        )
+
+
+def save(figure: Any, path: Path) -> None:
+    figure.savefig(path, dpi=130, metadata={"Software": None})
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -56,6 +56,11 @@ if TYPE_CHECKING:
     "-g", "--group", "groups", multiple=True, metavar="COLUMN", help="Measure each group, too; may be repeated."
 )
 @click.option(
+    "--grades",
+    metavar="COLUMN|N",
+    help="Test each rating grade, too (binomial, Jeffreys): a column, or N bins of the probability.",
+)
+@click.option(
     "-c",
     "--calibrate",
     "map_",
@@ -91,12 +96,17 @@ if TYPE_CHECKING:
     show_default=True,
     help="Seed of the folds and of the draws.",
 )
-@format_option("text", "csv", help="csv: all digits.")
+@format_option("text", "csv", "json", help="csv, json: all digits.")
 @click.option(
     "-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Write the table with calibrated columns."
 )
 @click.option("--export", metavar="FILE", type=click.Path(path_type=Path), help="Write the map as JSON, for apply.")
 @click.option("--report", metavar="FILE", type=click.Path(path_type=Path), help="Write a web page.")
+@click.option(
+    "--scale",
+    type=click.Choice(["linear", "logit"]),
+    help="Axes of --report (default: logit if under 2 % or over 98 % of the rows are positive).",
+)
 @click.option("--scheduler", metavar="ADDRESS", help="Read many files on the Dask cluster at this address.")
 @click.option("--workers", metavar="N", type=click.IntRange(1), help="Read many files on a local Dask cluster.")
 @click.option("--force", is_flag=True, help="Overwrite the files of -o, --export and --report.")
@@ -107,6 +117,7 @@ def measure(
     positive: str | None,
     weight: str | None,
     groups: tuple[str, ...],
+    grades: str | None,
     map_: str | None,
     base_rate: tuple[str, ...],
     cost: str | None,
@@ -114,10 +125,11 @@ def measure(
     label: tuple[str, ...],
     draws: int | None,
     seed: int,
-    format_: str,
+    format_: Literal["text", "csv", "json"],
     output: Path | None,
     export: Path | None,
     report: Path | None,
+    scale: Literal["linear", "logit"] | None,
     scheduler: str | None,
     workers: int | None,
     force: bool,
@@ -134,12 +146,12 @@ def measure(
     from probcal.metrics.decisions import read_costs
     from probcal.reading.prediction_file import PredictionsRequest
 
-    request = PredictionsRequest(table, probability, target, positive, weight, groups, decimal, label)
+    request = PredictionsRequest(table, probability, target, positive, weight, groups, decimal, label, grades)
     refuse_clusters({"--workers": workers, "--scheduler": scheduler})
     map_files = partial(_map_on_dask, scheduler, workers) if scheduler or workers else _map_here
     costs = None if cost is None else read_costs(cost)
     options = MeasureOptions(
-        map_, draws, seed, output, report, force, format_ == "csv", map_files, export, costs, base_rate
+        map_, draws, seed, output, report, force, format_, map_files, export, costs, base_rate, scale
     )
     on_terminal = sys.stderr.isatty()
     measure(request, options, click.echo, _print_early if on_terminal else None, progress_bar("tables"))

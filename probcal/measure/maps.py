@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -15,10 +16,10 @@ import numpy.typing as npt
 
 from probcal import __version__
 from probcal.errors import DataError, ProbcalError, did_you_mean
+from probcal.measure.machine_text import interval_numbers
 from probcal.measure.measurement import MeasuredSection
 from probcal.methods.calibrators.map_file import map_to_json
 from probcal.methods.registry import map_paths
-from probcal.metrics.bootstrap import Interval
 from probcal.reading.prediction_file import FilePredictions
 
 Floats = npt.NDArray[np.float64]
@@ -26,6 +27,8 @@ Floats = npt.NDArray[np.float64]
 FOLDS = 5
 PRIOR = "prior"
 """The map that needs a base rate. Without one it changes nothing."""
+# A label, which may hold commas and equals signs, and its rate.
+_RATE = re.compile(r"(.+?=[-+.0-9eE]+)(?:,|$)")
 # How far the sum of the base rates may be from 1.
 _ROUNDING = 1e-6
 _PACKAGES = ("numpy", "scipy", "scikit-learn")
@@ -50,8 +53,9 @@ def refuse_map(name: str | None, has_base_rate: bool) -> None:
 def read_base_rates(texts: Sequence[str], classes: Sequence[str]) -> tuple[float, ...]:
     """Return the base rate of each class. ``texts`` are one number for the second of two classes, or ``label=rate``.
 
-    Raises ProbcalError for anything else.
+    One text may hold several of these, such as ``a=.2,b=.8``. Raises ProbcalError for anything else.
     """
+    texts = [one for text in texts for one in _single_rates(text)]
     if len(texts) == 1 and "=" not in texts[0]:
         if len(classes) != 2:
             example = " ".join(f"--base-rate {label}=…" for label in classes[:3])
@@ -84,6 +88,11 @@ def read_base_rates(texts: Sequence[str], classes: Sequence[str]) -> tuple[float
     return tuple(rates[label] for label in classes)
 
 
+def _single_rates(text: str) -> list[str]:
+    pairs = _RATE.findall(text)
+    return pairs if ",".join(pairs) == text else [text]
+
+
 def _rate(number: str, text: str) -> float:
     try:
         rate = float(number)
@@ -101,7 +110,8 @@ def _listing(labels: Sequence[str]) -> str:
 def weighted_to(predictions: FilePredictions, base_rates: Sequence[float]) -> FilePredictions:
     """Return the predictions with the weight of each row times the base rate of its class over its present share."""
     shares = np.array([*predictions.shares().values()])
-    return replace(predictions, weight=predictions.weight * (np.array(base_rates) / shares)[predictions.y])
+    weight = predictions.weight * (np.array(base_rates) / shares)[predictions.y]
+    return replace(predictions, weight=weight, has_weights=True)
 
 
 def weighting_text(predictions: FilePredictions, base_rates: Sequence[float]) -> str:
@@ -196,7 +206,7 @@ def exported_map(
         **weighting,
         "judged_by": f"maps fitted on the other 4 of 5 stratified folds, seed {seed}; 95 % bootstrap intervals",
         "metrics": {
-            line.quantity.name: {"before": _numbers(line.before), "after": _numbers(line.after)}
+            line.quantity.name: {"before": interval_numbers(line.before), "after": interval_numbers(line.after)}
             for line in section.lines
             if line.after is not None
         },
@@ -204,8 +214,3 @@ def exported_map(
         "versions": {"probcal": __version__} | {package: version(package) for package in _PACKAGES},
     }
     return map_to_json(calibrator, audit)
-
-
-def _numbers(interval: Interval | None) -> list[float | str | None]:
-    bounds = () if interval is None else (interval.value, interval.low, interval.high)
-    return [None if math.isnan(one) else one if math.isfinite(one) else str(one) for one in bounds]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from probcal.errors import ProbcalError
+from probcal.measure.machine_text import csv_text_of, json_text_of
 from probcal.measure.maps import (
     cross_fit,
     exported_map,
@@ -17,8 +18,9 @@ from probcal.measure.maps import (
     weighted_to,
     weighting_text,
 )
-from probcal.measure.measurement import MeasuredSection, default_draws, measure_sections
-from probcal.measure.text import Measurement, csv_text_of, text_lines, value_lines
+from probcal.measure.measurement import MeasuredSection, class_sections, default_draws, measure_sections
+from probcal.measure.part_tests import part_tests
+from probcal.measure.text import Measurement, text_lines, value_lines
 from probcal.metrics.decisions import Costs
 from probcal.reading.output_file import delimited_with_columns, refuse_path, write_output
 from probcal.reading.prediction_file import FilePredictions, PredictionsRequest, calibrated_names, read_predictions
@@ -43,7 +45,7 @@ class MeasureOptions:
     output: Path | None = None
     report: Path | None = None
     force: bool = False
-    csv: bool = False
+    format: Literal["text", "csv", "json"] = "text"
     map_files: Mapper | None = None
     """Applies a function to each file and returns the values in their order, such as on a cluster. None: one by one."""
     export: Path | None = None
@@ -52,6 +54,8 @@ class MeasureOptions:
     """What wrong decisions cost, for two classes."""
     base_rate: tuple[str, ...] = ()
     """What ``--base-rate`` names: a number, or a ``label=rate`` for each class."""
+    scale: Literal["linear", "logit"] | None = None
+    """Scale of the diagrams of the report. None: the one that suits the base rate."""
 
 
 def measure(
@@ -70,6 +74,10 @@ def measure(
         raise ProbcalError(
             f"--cost is for two classes, and these are {len(predictions.classes)}; give one --probability column and "
             "its label with --positive, or leave out --cost"
+        )
+    if predictions.grades is not None and (predictions.has_weights or options.base_rate):
+        raise ProbcalError(
+            "--grades: the tests need rows that count alike, and --weight or --base-rate weights them; leave one out"
         )
     base_rates = read_base_rates(options.base_rate, predictions.classes) if options.base_rate else None
     draws = default_draws(predictions) if options.draws is None else options.draws
@@ -93,11 +101,14 @@ def measure(
     sections = measure_sections(
         measured, calibrated, draws, options.seed, show_values if is_slow else None, progress, options.costs
     )
-    measurement = Measurement(predictions, sections, options.map, draws, options.seed, options.costs)
+    measurement = Measurement(
+        predictions, sections, options.map, draws, options.seed, options.costs,
+        class_sections(measured, calibrated, draws, options.seed), part_tests(measured),
+    )  # fmt: skip
     if options.report is not None:
         from probcal.measure.measured_page import page  # draws, which takes a second to import
 
-        write_output("--report", options.report, page(measurement))
+        write_output("--report", options.report, page(measurement, options.scale))
     if options.output is not None and full_fit is not None:
         p = full_fit.predict_proba(predictions.p)[:, -len(predictions.columns) :]
         write_output("-o", options.output, delimited_with_columns(predictions.table, names, p, predictions.mark))
@@ -107,8 +118,11 @@ def measure(
             options.export,
             exported_map(full_fit, predictions, sections[0], options.map, options.seed, base_rates),
         )
-    for line in [csv_text_of(measurement)] if options.csv else text_lines(measurement):
-        print_line(line)
+    if options.format == "text":
+        for line in text_lines(measurement):
+            print_line(line)
+    else:
+        print_line(csv_text_of(measurement) if options.format == "csv" else json_text_of(measurement))
 
 
 def _read(request: PredictionsRequest, options: MeasureOptions) -> FilePredictions:
@@ -128,6 +142,10 @@ def _read(request: PredictionsRequest, options: MeasureOptions) -> FilePredictio
             f"--calibrate keeps all rows, and these are {n_rows:,}; give at most {many_files.EXACT_ROWS:,}, which are"
             " more than any map needs"
         )
+    if request.grades is not None:
+        raise ProbcalError(
+            f"--grades keeps all rows, and these are {n_rows:,}; give at most {many_files.EXACT_ROWS:,}"
+        )
     return many_files.summarised(request.source, files, request, options.map_files or map)
 
 
@@ -143,6 +161,8 @@ def _refuse_options(options: MeasureOptions) -> None:
             raise ProbcalError("-o writes calibrated probabilities; name a map with --calibrate, such as beta")
         if options.output.suffix.lower() in _OTHER_FORMATS:
             raise ProbcalError(f"-o writes delimited text, but {options.output} has another suffix; name a .csv file")
+    if options.scale is not None and options.report is None:
+        raise ProbcalError("--scale is for the diagrams of --report; name a file with --report, or leave --scale out")
     if options.export is not None and options.map is None:
         raise ProbcalError("--export writes a map; name it with --calibrate, such as beta")
     files = {"-o": options.output, "--report": options.report, "--export": options.export}

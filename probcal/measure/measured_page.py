@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from probcal._io import printable
 from probcal.errors import is_installed
 from probcal.measure.measurement import MeasuredSection
 from probcal.measure.summary import SummarisedPredictions
-from probcal.measure.text import Measurement, description, findings, legend, table
+from probcal.measure.text import Measurement, description, findings, legend, table, tests_tables
+from probcal.metrics.reliability import top_label
 from probcal.reading.prediction_file import FilePredictions
 from probcal.reporting.html.charts import Picture, missing_pictures_note, styled_picture
 from probcal.reporting.html.page import render
@@ -21,8 +22,12 @@ from probcal.reporting.html.page import render
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Base rate below which, or above 1 less which, a diagram has logit axes.
+Scale = Literal["linear", "logit"]
+# Observed frequency below which, or above 1 less which, a diagram has logit axes. On linear axes, most calibrated
+# predictions of such a class lie in the first twentieth of the axis, where points and bars cover each other.
 _RARE = 0.02
+# Width and height of a diagram and of a panel of a class, in inches.
+_DIAGRAM, _PANEL = 4.2, 3.2
 
 
 @dataclass(frozen=True)
@@ -38,16 +43,9 @@ class PageSection:
     """Whether the picture has bars and bands. They need as many rows as the intervals of the table."""
 
 
-def page(measurement: Measurement) -> str:
-    """Return the text of the page."""
+def page(measurement: Measurement, scale: Scale | None = None) -> str:
+    """Return the text of the page. ``scale`` is that of all diagrams, None for the one that suits their base rate."""
     predictions = measurement.predictions
-    sections = []
-    for section in measurement.sections:
-        header, rows = table(section, measurement.map)
-        picture = styled_picture(
-            f"Reliability: {section.name}", partial(reliability_figure, predictions, section, measurement.map)
-        )
-        sections.append(PageSection(section.name, header, rows, picture, section.support.has_all))
     legends = [*legend(measurement), *([] if is_installed("matplotlib") else [missing_pictures_note()])]
     return render(
         "measure.html",
@@ -56,19 +54,40 @@ def page(measurement: Measurement) -> str:
         findings=findings(measurement),
         legend=legends,
         top_label=not predictions.is_binary,
-        sections=sections,
+        sections=[_page_section(measurement, one, scale) for one in measurement.sections],
+        classes=[_page_section(measurement, one, scale, _PANEL) for one in measurement.classes],
+        n_classes=len(predictions.classes),
+        is_wide=measurement.map is not None,
+        tests=list(tests_tables(measurement)),
     )
 
 
-def reliability_figure(predictions: FilePredictions, section: MeasuredSection, map: str | None) -> Figure:
-    """Return the diagram of the given probabilities of a section and, if any, of the calibrated ones."""
+def _page_section(
+    measurement: Measurement, section: MeasuredSection, scale: Scale | None, size: float = _DIAGRAM
+) -> PageSection:
+    header, rows = table(section, measurement.map)
+    draw = partial(reliability_figure, measurement.predictions, section, measurement.map, scale, size)
+    picture = styled_picture(f"Reliability: {section.name}", draw)
+    return PageSection(section.name, header, rows, picture, section.support.has_all)
+
+
+def reliability_figure(
+    predictions: FilePredictions, section: MeasuredSection, map: str | None, scale: Scale | None = None,
+    size: float = _DIAGRAM,
+) -> Figure:  # fmt: skip
+    """Return the diagram of the given probabilities of a section and, if any, of the calibrated ones.
+
+    ``size`` is its width and height in inches.
+    """
     from probcal.reporting import reliability_figure as drawing  # matplotlib takes a second to import
 
     stages = {"before": section.p} | ({} if section.calibrated is None else {str(map): section.calibrated})
     # the band of one row would have the width 0, and that of millions of rows nearly
     has_bands = section.support.has_all and not isinstance(predictions, SummarisedPredictions)
-    positive = float(np.average(section.y == 1, weights=section.weight))
-    is_rare = predictions.is_binary and min(positive, 1 - positive) < _RARE
-    return drawing.reliability_figure(
-        printable(section.name, 40), section.y, stages, section.weight, has_bands, "logit" if is_rare else "linear"
-    )
+    if scale is None:
+        is_several = section.p.ndim == 2 and not predictions.is_binary
+        shown = top_label(section.y, section.p)[0] if is_several else section.y == 1
+        share = float(np.average(shown, weights=section.weight))
+        scale = "logit" if min(share, 1 - share) < _RARE else "linear"
+    title = printable(section.name, 40) if size == _DIAGRAM else ""  # a panel stands below its heading
+    return drawing.reliability_figure(title, section.y, stages, section.weight, has_bands, scale, size)

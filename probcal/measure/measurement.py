@@ -35,6 +35,10 @@ _MOST_RESAMPLED_ROWS = 100_000_000
 # Number of draws of all tables, each of which takes a millisecond however small the group is.
 _MOST_TABLE_DRAWS = 20_000
 
+MOST_CLASSES = 12
+"""Number of classes that are shown one by one."""
+_CLASS_QUANTITIES = ("base_rate", "mean_probability", "ece", "slope", "intercept")
+
 
 @dataclass(frozen=True)
 class Line:
@@ -102,6 +106,41 @@ def measure_sections(
     return [part.section(table_quantities, draws, seed) for part in progress(parts)]
 
 
+def class_sections(
+    predictions: FilePredictions, calibrated: Floats | None, draws: int, seed: int
+) -> list[MeasuredSection]:
+    """Measure each of several classes against all others, with the quantities of a reliability diagram.
+
+    Two classes have none, because one is the mirror image of the other. Of many classes, see ``shown_classes``.
+    """
+    if predictions.is_binary:
+        return []
+    chosen = [quantity for quantity in quantities(True) if quantity.name in _CLASS_QUANTITIES]
+    has_weight = np.flatnonzero(predictions.weight > 0)
+    sections = []
+    for number in shown_classes(predictions):
+        label = predictions.classes[number]
+        y, p = class_rows(predictions, number)
+        against = replace(predictions, classes=(f"not {label}", label), y=y, p=p)
+        after = None if calibrated is None else calibrated[:, number]
+        names = (f"class {label}", "", label)
+        sections.append(
+            _Part.of_rows(names, has_weight, against, after, chosen, not draws).section(chosen, draws, seed)
+        )
+    return sections
+
+
+def shown_classes(predictions: FilePredictions) -> list[int]:
+    """Return the numbers of the classes that are shown one by one: at most the ``MOST_CLASSES`` most frequent."""
+    counts = np.array([*predictions.counts().values()])
+    return sorted(np.argsort(-counts, kind="stable")[:MOST_CLASSES].tolist())
+
+
+def class_rows(predictions: FilePredictions, number: int) -> tuple[npt.NDArray[np.int64], Floats]:
+    """Return the labels and probabilities of one of several classes against all others, (n_rows,) each."""
+    return (predictions.y == number).astype(np.int64), predictions.p[:, number]
+
+
 def default_draws(predictions: FilePredictions) -> int:
     """Return the number of draws without an option: 1000, and fewer for more than 100,000 rows or 20 groups."""
     sections = 1 + sum(len(set(groups)) for groups in predictions.groups.values())
@@ -113,7 +152,7 @@ def _cells_of(predictions: SummarisedPredictions) -> Iterator[tuple[tuple[str, s
     yield ("all rows", "", ""), predictions.cells
     for column in dict.fromkeys(column for column, _ in predictions.group_cells):
         groups = {group: cells for (other, group), cells in predictions.group_cells.items() if other == column}
-        for group in _in_order(groups):
+        for group in in_order(groups):
             yield (f"{column} = {group}", column, group), groups[group]
 
 
@@ -122,12 +161,12 @@ def _rows_of(predictions: FilePredictions) -> Iterator[tuple[tuple[str, str, str
     has_weight = predictions.weight > 0
     yield ("all rows", "", ""), np.flatnonzero(has_weight)
     for column, groups in predictions.groups.items():
-        for group in _in_order(groups[has_weight]):
+        for group in in_order(groups[has_weight]):
             yield (f"{column} = {group}", column, group), np.flatnonzero(has_weight & (groups == group))
 
 
-def _in_order(groups: Iterable[str]) -> list[str]:
-    """Return each group once, that of the rows without a value last."""
+def in_order(groups: Iterable[str]) -> list[str]:
+    """Return each group once in the order of a table, that of the rows without a value last."""
     names = set(groups)
     return [*sort_labels(names - {MISSING_GROUP}), *({MISSING_GROUP} & names)]
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from probcal._io import aligned_lines, counted, csv_text, join_first, printable, wrap_line
-from probcal.measure.measurement import Line, MeasuredSection
+from probcal._io import aligned_lines, counted, join_first, printable, wrap_line
+from probcal.measure.measurement import MOST_CLASSES, Line, MeasuredSection
+from probcal.measure.part_tests import GRADE, LEVEL, PartTests, families, part_title
 from probcal.measure.summary import SummarisedPredictions
 from probcal.metrics.bootstrap import FEW_DRAWS, Interval, Quantity
 from probcal.metrics.decisions import Costs, excess_cost_bound
@@ -17,10 +17,8 @@ from probcal.reading.prediction_file import FilePredictions
 from probcal.reading.target import class_lines
 
 _DASH = "\N{EN DASH}"
-_MOST_CLASSES = 12
 # Smaller costs and thresholds are shown in powers of ten.
 _LEAST_SHOWN = 0.001
-HEADER = ["group_column", "group", "rows", "stage", "metric", "value", "low", "high"]
 
 
 @dataclass(frozen=True)
@@ -33,6 +31,9 @@ class Measurement:
     draws: int
     seed: int
     costs: Costs | None = None
+    classes: list[MeasuredSection] = field(default_factory=list)
+    """Each of several classes against all others."""
+    tests: list[PartTests] = field(default_factory=list)
 
 
 def description(predictions: FilePredictions) -> Iterator[str]:
@@ -42,15 +43,15 @@ def description(predictions: FilePredictions) -> Iterator[str]:
         shares = predictions.shares()
         counts = [(label, f"{words}, {100 * shares[label]:.3g} % of the weight") for label, words in counts]
     yield from wrap_line("; ".join([f"{table.origin_name}: {counted(predictions.n_rows)}", *table.notes]))
-    columns = ", ".join(predictions.columns[:_MOST_CLASSES])
+    columns = ", ".join(predictions.columns[:MOST_CLASSES])
     if predictions.is_binary:
         label, words = counts[1]
         yield from wrap_line(f'target {predictions.target}: "{label}" is positive, {words}; its probability: {columns}')
     else:
         yield from wrap_line(f"target {predictions.target}: {len(counts)} classes; their probabilities: {columns}")
-        yield from (f"  {label}  {words}" for label, words in counts[:_MOST_CLASSES])
-        if len(counts) > _MOST_CLASSES:
-            yield f"  … {len(counts) - _MOST_CLASSES} more"
+        yield from (f"  {label}  {words}" for label, words in counts[:MOST_CLASSES])
+        if len(counts) > MOST_CLASSES:
+            yield f"  … {len(counts) - MOST_CLASSES} more"
     for note in predictions.notes:
         yield from wrap_line(f"note: {note}")
 
@@ -80,6 +81,52 @@ def table_lines(section: MeasuredSection, map: str | None) -> Iterator[str]:
         yield text_rows[0][0]
         text_rows[0][0] = ""
     yield from aligned_lines(text_rows)
+
+
+def tests_tables(measurement: Measurement) -> Iterator[tuple[list[str], list[list[str]]]]:
+    """Yield header and rows of the tests of groups and classes, and then of the tests of grades, all as text."""
+    for parts in families(measurement.tests):
+        is_grade = parts[0].kind == GRADE
+        p_values = {"binomial_p": "binomial", "jeffreys_p": "Jeffreys"}
+        if not is_grade:
+            p_values = {"exact_p": "exact p", "spiegelhalter_p": "Spiegelhalter"}
+        name = "tests" if not is_grade else "grade" if parts[0].column else "bin of probability"
+        rows = []
+        for part in parts:
+            tests = part.tests
+            numbers = [_small(value, 4) for value in (tests.mean, tests.observed, tests.low, tests.high)]
+            marked = [number(part.corrected[one]) + ("*" if part.corrected[one] <= LEVEL else " ") for one in p_values]
+            title = part.name if is_grade else part_title(part, measurement.predictions.is_binary)
+            rows.append([title, f"{tests.n_rows:,}", *numbers[:2], " to ".join(numbers[2:]), *marked])
+        yield [name, "rows", "mean p", "observed", "95 % interval", *(f"{one} " for one in p_values.values())], rows
+
+
+def tests_legend(measurement: Measurement) -> list[str]:
+    """Return sentences on the tests of groups, classes and grades."""
+    parts, predictions = measurement.tests, measurement.predictions
+    if not parts:
+        summarised = predictions.group_cells if isinstance(predictions, SummarisedPredictions) else None
+        no_tests = "The groups have no tests, which need single rows that count alike."
+        return [no_tests] if predictions.groups or summarised else []
+    rows = "positive rows"
+    if not predictions.is_binary:
+        rows = "rows of the class, and for the likeliest class the rows in which it is right"
+    lines = [
+        f"Tests of the probabilities in the file: observed is the share of {rows}, with Jeffreys' interval. exact p: "
+        "the number of these rows against its Poisson binomial distribution, two-sided; Spiegelhalter: sees also "
+        "predictions that are too extreme or not extreme enough, and has a dash where rows are too few."
+    ]
+    if any(part.kind == GRADE for part in parts):
+        lines.append(
+            "binomial, Jeffreys: the tests of rating grades against a mean p that is too low, one-sided. They say "
+            "nothing about a mean p that is too high; see the interval."
+        )
+    lines.append(
+        "All these p-values have Holm's correction: over the groups of a column, or the classes, and both tests; and "
+        "over the grades for each test. *: at most .05. If all predictions are calibrated, a star stands anywhere in "
+        "such a family with a probability of at most 5 %. Spiegelhalter's and Jeffreys' p-values are approximate."
+    )
+    return lines
 
 
 def findings(measurement: Measurement) -> list[str]:
@@ -139,15 +186,19 @@ def legend(measurement: Measurement) -> list[str]:
             "* the 95 % interval of the change of a loss excludes 0. After calibration, the calibration errors and "
             "the AUC are a little smaller than on new rows, because five different maps together saw every label."
         )
-    return lines
+    return lines + tests_legend(measurement)
 
 
 def text_lines(measurement: Measurement) -> Iterator[str]:
     """Yield all that the command prints, without control characters."""
     yield from (printable(line) for line in description(measurement.predictions))
-    for section in measurement.sections:
+    for section in (*measurement.sections, *measurement.classes):
         yield ""
         yield from table_lines(section, measurement.map)
+    if tables := [[header, *rows] for header, rows in tests_tables(measurement)]:
+        yield ""
+        # one table: what follows the second header stands below the same columns
+        yield from aligned_lines([[printable(cell, 40) for cell in row] for rows in tables for row in rows])
     for sentences in (findings(measurement), legend(measurement)):
         yield ""
         for sentence in sentences:
@@ -163,29 +214,18 @@ def value_lines(measurement: Measurement) -> Iterator[str]:
     yield f"The bootstrap intervals of all metrics need {measurement.draws:,} draws, which are made now."
 
 
-def csv_text_of(measurement: Measurement) -> str:
-    """Return every number with all its digits as CSV. ``value`` may be ``inf``, and is empty where it is undefined."""
-    rows = [HEADER]
-    for section in measurement.sections:
-        first = [section.column, section.group, str(section.n_rows)]
-        for line in section.lines:
-            stages = [("before", line.before), (measurement.map, line.after), ("change", line.change)]
-            for stage, interval in stages:
-                if interval is not None:
-                    numbers = ["" if math.isnan(n) else repr(n) for n in (interval.value, interval.low, interval.high)]
-                    rows.append([*first, str(stage), line.quantity.name, *numbers])
-    return csv_text(rows).rstrip("\n")
-
-
 def _cells(interval: Interval, quantity: Quantity) -> list[str]:
     value, low, high = (_shown(bound, quantity) for bound in (interval.value, interval.low, interval.high))
     return [value, "" if math.isnan(interval.low) else f"{low} to {high}"]
 
 
 def _shown(value: float, quantity: Quantity) -> str:
-    is_tiny = quantity.is_small and 0 < abs(value) < _LEAST_SHOWN
+    return _small(value, quantity.decimals) if quantity.is_small else number(value, quantity.decimals)
+
+
+def _small(value: float, decimals: int) -> str:
     # -2.9e-4 and not -2.9e-04, because the tables are for 80 columns
-    return re.sub("e-0", "e-", f"{value:.1e}") if is_tiny else number(value, quantity.decimals)
+    return f"{value:.1e}".replace("e-0", "e-") if 0 < abs(value) < _LEAST_SHOWN else number(value, decimals)
 
 
 def _change(line: Line) -> str:

@@ -36,6 +36,7 @@ from probcal.metrics.calibration import (
     expected_calibration_error,
     kolmogorov_smirnov_error,
 )
+from probcal.metrics.calibration_tests import CalibrationTests, calibration_tests
 from probcal.metrics.curves import BinnedCurve, Curve, binned_curve, isotonic_curve, loess_curve
 from probcal.metrics.decisions import DecisionCurve, decision_curve, excess_cost_bound, net_benefit
 from probcal.metrics.decomposition import ScoreDecomposition, score_decomposition, sharpness
@@ -83,6 +84,7 @@ __all__ = [
     "NAMED",
     "Band",
     "BinnedCurve",
+    "CalibrationTests",
     "Curve",
     "DecisionCurve",
     "Metric",
@@ -99,6 +101,7 @@ __all__ = [
     "calibration_intercept",
     "calibration_p_value",
     "calibration_slope",
+    "calibration_tests",
     "cross_entropy",
     "decision_curve",
     "empirical_calibration_error",

@@ -22,6 +22,17 @@ def number_labels(y: Any, p: Any, pos_label: Any = None, labels: Any = None) -> 
     return _class_numbers(y, p, pos_label, labels)
 
 
+def class_names(y: Any, p: Any, labels: Any = None) -> list[Any]:
+    """Return the label of each column of ``number_labels``, or its number from 0 where nothing names it."""
+    if labels is not None:
+        return [*np.asarray(labels).tolist()]
+    distinct, names = _distinct(y)[0], column_names(p)
+    is_text = all(isinstance(label, str) for label in distinct)
+    if names and -1 not in places_among(names, distinct):
+        return [names[place] for place in _sorted_places(names, as_texts=is_text)]
+    return sorted(distinct) if is_text else [*range(np.shape(p)[1])]
+
+
 def _in_label_order(y: Any, p: Any, pos_label: Any = None) -> tuple[Any, Any]:
     """Return the labels, and the probabilities with their columns in the order of the labels.
 

@@ -217,6 +217,15 @@ def _resampled(
     return np.array(frequencies), np.array(curves), places if isotonic else np.empty(0)
 
 
+def top_label(y: npt.NDArray[Any], p: Array) -> tuple[Array, Array]:
+    """Return whether the likeliest class of each row is right, 0 or 1, and its probability, (n_rows,) each.
+
+    ``y`` are column numbers of ``p``, (n_rows, n_classes). The first of several likeliest classes counts.
+    """
+    top = p.argmax(axis=1)
+    return (y == top).astype(np.float64), p[np.arange(len(y)), top]
+
+
 class ScoreHistogram(NamedTuple):
     """Hold how often each prediction occurs in each class.
 

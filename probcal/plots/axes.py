@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,9 @@ from probcal.errors import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+# Width and height of a panel, in inches.
+_PANEL = 3.4
 
 
 def ensure_axes(ax: Axes | None) -> Axes:
@@ -22,6 +26,30 @@ def ensure_axes(ax: Axes | None) -> Axes:
     import matplotlib.pyplot as plt
 
     return plt.subplots()[1]
+
+
+def panel_axes(ax: Any, n_panels: int) -> list[Axes]:
+    """Return ``n_panels`` axes: those of a new figure if ``ax`` is None, or all of ``ax``. One alone is returned alone.
+
+    Raises ValueError if ``ax`` has another number of axes.
+    """
+    if ax is not None:
+        panels = [*np.ravel(ax)]
+        if len(panels) not in (1, n_panels):
+            raise ValueError(
+                f"ax holds {len(panels)} axes; give 1, or {n_panels} for the likeliest and each class"
+            )
+        return panels
+    require("matplotlib", "a plot")
+    import matplotlib.pyplot as plt
+
+    n_columns = min(4, math.ceil(math.sqrt(n_panels)))
+    n_rows = math.ceil(n_panels / n_columns)
+    size = (_PANEL * n_columns, _PANEL * n_rows)
+    grid = plt.subplots(n_rows, n_columns, figsize=size, layout="constrained", squeeze=False)[1].ravel()
+    for unused in grid[n_panels:]:
+        unused.remove()
+    return [*grid[:n_panels]]
 
 
 def positive_class_text(pos_label: Any) -> str:

@@ -121,7 +121,7 @@ class FileColumn:
         low, high = _SAFE_WEIGHTS
         return values if low <= largest <= high else np.asarray(np.ldexp(values, -np.frexp(largest)[1]))
 
-    def groups(self) -> Texts:
+    def groups(self, option: str = "--group") -> Texts:
         """Return (n_rows,) the group of each row, ``MISSING_GROUP`` where it has none.
 
         A group is a name and never a number: ``2026-01`` and ``007`` stay as they are written. Only what CSV and
@@ -148,7 +148,7 @@ class FileColumn:
             groups = [group.casefold() if group in distinct else group for group in groups]
         if (n := len(set(groups)) + bool((codes < 0).any())) > MOST_GROUPS:
             raise DataError(
-                f'--group: column "{self.name}" of {self.table.origin_name} has {n:,} different values, and at most '
+                f'{option}: column "{self.name}" of {self.table.origin_name} has {n:,} different values, and at most '
                 f"{MOST_GROUPS} groups are measured; join groups, or name another column"
             )
         names: Texts = np.array([*groups, MISSING_GROUP], dtype=object)

@@ -14,7 +14,16 @@ from probcal._io import counted
 from probcal.data.text_values import sort_labels
 from probcal.errors import DataError, did_you_mean
 from probcal.reading.decimal_mark import Marks, decimal_marks
-from probcal.reading.file_columns import ROUNDING, FileColumn, Floats, one_spelling, refuse_rows, same_label, texts_of
+from probcal.reading.file_columns import (
+    MOST_GROUPS,
+    ROUNDING,
+    FileColumn,
+    Floats,
+    one_spelling,
+    refuse_rows,
+    same_label,
+    texts_of,
+)
 from probcal.reading.number_form import Mark
 from probcal.reading.table import UserTable, read_table
 from probcal.reading.target import Target, read_target, read_word_labels, refuse_rounded_labels, refuse_unknown_labels
@@ -47,6 +56,8 @@ class PredictionsRequest:
     """Words such as NA that are labels, although they usually mean a missing value."""
     few_labels: bool = False
     """Whether a few rows, or rows of one class, are enough, because a log begins so."""
+    grades: str | None = None
+    """Name of a column of rating grades, or a number of bins of the probability."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +81,8 @@ class FilePredictions:
     """Column -> group of each row, (n_rows,) of text."""
     mark: Mark
     """The decimal mark of the probabilities."""
+    grades: tuple[str, npt.NDArray[np.object_]] | int | None = None
+    """Column and grade of each row, or a number of bins of the probability."""
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -140,8 +153,17 @@ def read_predictions(request: PredictionsRequest, table: UserTable | None = None
         has_weights=weight_column is not None,
         groups={name: column.groups() for name, column in group_columns.items()},
         mark=marks[columns[0].index],
+        grades=_read_grades(table, request.grades),
         notes=[*notes_on_words, *notes, *notes_on_sums],
     )
+
+
+def _read_grades(table: UserTable, given: str | None) -> tuple[str, npt.NDArray[np.object_]] | int | None:
+    if given is None or given in _names(table) or not given.isdecimal():
+        return None if given is None else (given, named_column(table, "--grades", given).groups("--grades"))
+    if not 0 < (n_bins := int(given)) <= MOST_GROUPS:
+        raise DataError(f"--grades {given}: name a column, or a number of bins from 1 to {MOST_GROUPS}")
+    return n_bins
 
 
 def number_columns(

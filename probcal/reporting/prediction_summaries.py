@@ -27,7 +27,7 @@ from probcal.metrics.checked_rows import checked_numbers, checked_two_classes
 from probcal.metrics.curves import BinnedCurve, bin_numbers, wilson
 from probcal.metrics.decisions import DecisionCurve, of_treated
 from probcal.metrics.ranking import RankedRows
-from probcal.metrics.reliability import Band, ReliabilityCurve, ScoreHistogram, score_histogram
+from probcal.metrics.reliability import Band, ReliabilityCurve, ScoreHistogram, score_histogram, top_label
 from probcal.store.cell_result import Results
 from probcal.store.folder import ESTIMATES, CellResult, Store
 from probcal.store.stored_experiment import ResultColumn, Row, StoredExperiment
@@ -100,10 +100,7 @@ def _read_two_classes(store: Store, cell: CellResult) -> tuple[Array, Array] | N
         rows = checked_numbers(*store.predictions(cell))
     except (StoreError, ValueError):  # ValueError: a folder from elsewhere may hold anything
         return None
-    if rows.p.ndim == 1:
-        return rows.y, rows.p
-    top = rows.p.argmax(axis=1)
-    return (rows.y == top).astype(np.float64), rows.p[np.arange(len(top)), top]
+    return (rows.y, rows.p) if rows.p.ndim == 1 else top_label(rows.y, rows.p)
 
 
 MOST_POINTS = 200

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from probcal.metrics.reliability import top_label
 from probcal.plots.reliability import ReliabilityDisplay
 from probcal.reporting.drawing import COLOURS, titled_figure
 
@@ -21,20 +22,20 @@ _MOST_RESAMPLED_ROWS = 20_000_000
 
 def reliability_figure(
     title: str, y: npt.NDArray[Any], stages: Mapping[str, Floats], weight: Floats | None, has_bands: bool = True,
-    scale: Literal["linear", "logit"] = "linear",
+    scale: Literal["linear", "logit"] = "linear", size: float = 4.2,
 ) -> Figure:  # fmt: skip
     """Return a diagram of the probabilities in ``stages`` by their names, (n_rows,) or (n_rows, n_classes).
 
-    ``y`` are class numbers, (n_rows,). With several classes it shows the likeliest class of each row.
+    ``y`` are class numbers, (n_rows,). With several classes it shows the likeliest class of each row. ``size`` is the
+    width and the height without the title, in inches.
     """
-    figure = titled_figure(title, 4.2, 4.2)
+    figure = titled_figure(title, size, size)
     axes = figure.add_subplot()
     label = "Predicted probability"
     for (name, p), color in zip(stages.items(), COLOURS, strict=False):
         y_shown, p_shown = y, p if p.ndim == 1 else p[:, -1]
         if p.ndim == 2 and p.shape[1] > 2:
-            top_class = p.argmax(axis=1)
-            y_shown, p_shown = (y == top_class).astype(np.int64), p[np.arange(len(y)), top_class]
+            y_shown, p_shown = top_label(y, p)
             label = "Predicted probability of the likeliest class"
         ReliabilityDisplay.from_predictions(
             y_shown, p_shown, sample_weight=weight, bands="confidence" if has_bands else None, name=name or None,

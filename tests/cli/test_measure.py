@@ -64,7 +64,9 @@ def test_several_classes_have_one_calibrated_column_each(here):
     text = measured("t.csv", "-p", "p_*", "-t", "y", "--draws", 20, "-c", "dirichlet", "-o", "o.csv")
     assert "target y: 3 classes; their probabilities: p_cat, p_cow, p_dog" in text
     found = pd.read_csv("o.csv")
-    assert "Slope" not in text and "Sharpness" in text
+    everything, classes = text[: text.index("class cat")], text[text.index("class cat") : text.index("tests ")]
+    assert "Slope" not in everything and "Sharpness" in everything
+    assert classes.count("Slope") == 3 and re.search(r"ECE( +0\.\d{4} +0\.\d{4} to 0\.\d{4}){2}", classes)
     np.testing.assert_allclose(found[["p_cat_dirichlet", "p_cow_dirichlet", "p_dog_dirichlet"]].sum(axis=1), 1)
 
 

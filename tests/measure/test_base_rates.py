@@ -31,6 +31,14 @@ def values(stdout):
     return {(line[3], line[4]): float(line[5] or "nan") for line in lines if not line[0]}
 
 
+@pytest.mark.parametrize(
+    ("texts", "classes"),
+    [(("a=.2,b=.5,c=.3",), "abc"), (("a=.2,b=.5", "c=.3"), "abc"), (("a,x=.2,b=y=.5,c=.3",), ("a,x", "b=y", "c"))],
+)
+def test_base_rates_may_be_joined_by_commas(texts, classes):
+    assert read_base_rates(texts, classes) == (0.2, 0.5, 0.3)
+
+
 def test_rows_are_weighted_to_the_new_base_rate(tmp_path):
     predictions = read_table(two_classes(), tmp_path, weight="w")
     weighted = weighted_to(predictions, (0.998, 0.002))

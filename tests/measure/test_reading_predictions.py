@@ -277,6 +277,24 @@ def test_message_names_the_line_of_a_bad_row(tmp_path, last, said):
     assert said in str(refused.value)
 
 
+@pytest.mark.parametrize("word", ["inf", "-inf", "Infinity", "1e999"])
+def test_infinities_in_text_are_no_numbers(tmp_path, word):
+    text = "p,y\n.5,1\n" + word + ",0\n" + ".4,0\n.6,1\n" * 20
+    with pytest.raises(DataError, match=f'a.csv:3: column "p" holds "{word}", no number; give a number from 0 to 1'):
+        read_table(text, tmp_path)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+def test_typed_infinities_are_no_probabilities(tmp_path, kind):
+    p = np.array([0.5, 0.25, 0.75, 0.5], kind)
+    frame = pd.DataFrame({"p": p, "y": [0, 1, 1, 0]})
+    frame.to_parquet(tmp_path / "a.parquet")
+    assert read(tmp_path / "a.parquet").p.tolist() == [0.5, 0.25, 0.75, 0.5]
+    frame.assign(p=np.array([0.5, np.inf, 0.75, -np.inf], kind)).to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(DataError, match=r'a.parquet, row 2: column "p" holds inf, and a probability lies from 0 to 1'):
+        read(tmp_path / "a.parquet")
+
+
 def test_line_numbers_count_quoted_breaks_and_the_separator_line(tmp_path):
     text = 'sep=,\r\np,y,note\r\n.5,1,"two\r\nlines"\r\n.4,0,a\r\n2,1,b\r\n.1,0,c\r\n'
     with pytest.raises(DataError, match=r'a.csv:6: column "p" holds 2,'):

@@ -94,14 +94,12 @@ def test_display_can_be_plotted_again_on_other_axes():
     assert display.plot(ax=axes[1], name="other").line_.get_label() == "other" and display.figure_ is figure
 
 
-@EACH
-def test_several_classes_need_pos_label(display):
+def test_decision_curves_of_several_classes_need_pos_label():
     X, y = load_iris(return_X_y=True)
     model = LogisticRegression(max_iter=500).fit(X, y)
-    found = display.from_estimator(model, X, y, pos_label=0)
-    assert found.pos_label == 0
+    assert DecisionCurveDisplay.from_estimator(model, X, y, pos_label=0).pos_label == 0
     with pytest.raises(ValueError, match="LogisticRegression has 3 classes: give pos_label"):
-        display.from_estimator(model, X, y)
+        DecisionCurveDisplay.from_estimator(model, X, y)
 
 
 @EACH

@@ -1,0 +1,105 @@
+"""Measurements for other programs: every number with all its digits, as CSV and as strict JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from probcal import __version__
+from probcal._io import csv_text
+from probcal.measure.part_tests import ALL, CLASS, PartTests
+from probcal.measure.text import Measurement, findings
+from probcal.metrics.bootstrap import Interval
+
+HEADER = ["group_column", "group", "rows", "stage", "metric", "value", "low", "high"]
+_BEFORE = "before"
+# Columns of the groups that are not in the file.
+_CLASSES, _BINS = "(class)", "(bin)"
+_P_VALUES = ("exact_p", "spiegelhalter_p", "binomial_p", "jeffreys_p")
+
+
+def csv_text_of(measurement: Measurement) -> str:
+    """Return every number with all its digits as CSV. ``value`` may be ``inf``, and is empty where it is undefined."""
+    rows = [HEADER]
+    for section in (*measurement.sections, *measurement.classes):
+        column = _CLASSES if section in measurement.classes else section.column
+        first = [column, section.group, str(section.n_rows)]
+        for line in section.lines:
+            stages = [(_BEFORE, line.before), (measurement.map, line.after), ("change", line.change)]
+            for stage, interval in stages:
+                if interval is not None:
+                    numbers = [_text(n) for n in (interval.value, interval.low, interval.high)]
+                    rows.append([*first, str(stage), line.quantity.name, *numbers])
+    for part in measurement.tests:
+        first = [_column_of(part), part.name, str(part.tests.n_rows), _BEFORE]
+        rows.append([*first, "observed", *map(_text, (part.tests.observed, part.tests.low, part.tests.high))])
+        values = {name: getattr(part.tests, name) for name in ("mean", "spiegelhalter_z", *_P_VALUES)}
+        values |= {f"{name}_holm": value for name, value in part.corrected.items()}
+        rows += [[*first, f"test_{name}", _text(value), "", ""] for name, value in values.items()]
+    return csv_text(rows).rstrip("\n")
+
+
+def _text(value: float) -> str:
+    return "" if math.isnan(value) else repr(value)
+
+
+def _column_of(part: PartTests) -> str:
+    return _CLASSES if part.kind == CLASS else part.column or ("" if part.kind == ALL else _BINS)
+
+
+def json_text_of(measurement: Measurement) -> str:
+    """Return all numbers as one JSON object. An undefined number is null, and an infinite one is the text ``inf``."""
+    predictions = measurement.predictions
+    described = {
+        "probcal": __version__,
+        "data": {
+            "file": predictions.table.origin_name,
+            "sha256": predictions.table.digest,
+            "rows": predictions.n_rows,
+            "target": predictions.target,
+            "probability": [*predictions.columns],
+            "shares": predictions.shares(),
+            "notes": [*predictions.table.notes, *predictions.notes],
+        },
+        "map": measurement.map,
+        "draws": measurement.draws,
+        "seed": measurement.seed,
+        "tables": [
+            {
+                "class" if section in measurement.classes else "group": section.group or None,
+                "column": section.column or None,
+                "rows": section.n_rows,
+                "metrics": {
+                    line.quantity.name: {
+                        stage: dict(zip(("value", "low", "high"), interval_numbers(interval), strict=True))
+                        for stage, interval in ((_BEFORE, line.before), ("after", line.after), ("change", line.change))
+                        if interval is not None
+                    }
+                    for line in section.lines
+                },
+            }
+            for section in (*measurement.sections, *measurement.classes)
+        ],
+        "tests": [
+            {
+                "kind": part.kind,
+                "column": part.column or None,
+                "name": part.name or None,
+                **{name: _number(value) for name, value in part.tests._asdict().items()},
+                "holm": {name: _number(value) for name, value in part.corrected.items()},
+            }
+            for part in measurement.tests
+        ],
+        "findings": findings(measurement),
+    }
+    return json.dumps(described, indent=1, ensure_ascii=False, allow_nan=False)
+
+
+def interval_numbers(interval: Interval | None) -> list[Any]:
+    """Return value, low and high of an interval for strict JSON, or nothing of None."""
+    return [] if interval is None else [_number(one) for one in (interval.value, interval.low, interval.high)]
+
+
+def _number(value: float) -> Any:
+    return None if math.isnan(value) else value if math.isfinite(value) else str(value)

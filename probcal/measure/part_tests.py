@@ -1,0 +1,116 @@
+"""Tests of calibration for each group, grade and class of a file of predictions, with Holm's correction."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from probcal.analysis.hypothesis_tests import holm
+from probcal.measure.measurement import class_rows, in_order, shown_classes
+from probcal.measure.summary import SummarisedPredictions
+from probcal.metrics.calibration_tests import CalibrationTests, calibration_tests
+from probcal.metrics.curves import bin_numbers
+from probcal.metrics.reliability import top_label
+from probcal.reading.prediction_file import FilePredictions
+
+Floats = npt.NDArray[np.float64]
+
+ALL, GROUP, GRADE, CLASS = "all", "group", "grade", "class"
+_TWO_SIDED = ("exact_p", "spiegelhalter_p")
+_ONE_SIDED = ("binomial_p", "jeffreys_p")
+LEVEL = 0.05
+"""Probability that a star marks any part of a family whose predictions are calibrated."""
+
+
+@dataclass(frozen=True)
+class PartTests:
+    """Hold the tests of all rows, of a group, of a grade or of a class."""
+
+    kind: str
+    """``ALL``, ``GROUP``, ``GRADE`` or ``CLASS``."""
+    column: str
+    """Column of the groups or grades, otherwise empty."""
+    name: str
+    """Name of the group, grade or class, empty for all rows."""
+    tests: CalibrationTests
+    corrected: dict[str, float]
+    """The p-values that the tables show, with Holm's correction for the other parts of the same kind and column."""
+
+
+def part_tests(predictions: FilePredictions) -> list[PartTests]:
+    """Return the tests of all rows, each class of several, each group and each grade.
+
+    The tests of several classes are about the likeliest class of each row: its probability, and whether it is right.
+    The list is empty for two classes without groups and grades. It is empty, too, where the rows have weights or are
+    summarised, because the number of positive rows then has no known distribution.
+    """
+    has_parts = predictions.groups or predictions.grades is not None or not predictions.is_binary
+    if not has_parts or predictions.has_weights or isinstance(predictions, SummarisedPredictions):
+        return []
+    y, p = _event(predictions)
+    parts = _family(ALL, "", [("", y, p)])
+    if not predictions.is_binary:
+        classes = shown_classes(predictions)
+        parts += _family(CLASS, "", [(predictions.classes[one], *class_rows(predictions, one)) for one in classes])
+    for column, groups in predictions.groups.items():
+        parts += _family(GROUP, column, [(one, y[groups == one], p[groups == one]) for one in in_order(groups)])
+    if predictions.grades is not None:
+        parts += _family(GRADE, *_grades(predictions.grades, y, p))
+    return parts
+
+
+def _event(predictions: FilePredictions) -> tuple[npt.NDArray[Any], Floats]:
+    """Return the labels and probabilities, (n_rows,) each, that are tested."""
+    y, p = predictions.y, predictions.p
+    if p.ndim == 1:
+        return y, p
+    if predictions.is_binary:
+        return y, p[:, 1]
+    return top_label(y, p)
+
+
+def _grades(
+    given: tuple[str, npt.NDArray[np.object_]] | int, y: npt.NDArray[Any], p: Floats
+) -> tuple[str, list[tuple[str, npt.NDArray[Any], Floats]]]:
+    """Return the column of the grades, and name, labels and probabilities of each, in rising order of probability."""
+    if isinstance(given, int):
+        numbers = bin_numbers(p, np.ones(len(p)), given)
+        rows = [numbers == number for number in np.unique(numbers)]
+        return "", [(" to ".join(f"{end:.3g}" for end in (p[one].min(), p[one].max())), y[one], p[one]) for one in rows]
+    column, grades = given
+    parts = [(one, y[grades == one], p[grades == one]) for one in in_order(grades)]
+    return column, sorted(parts, key=lambda part: float(part[2].mean()))
+
+
+def _family(kind: str, column: str, rows: Sequence[tuple[str, npt.NDArray[Any], Floats]]) -> list[PartTests]:
+    """Return the tests of the parts of one kind and column, over all of which Holm's correction goes."""
+    tests = [calibration_tests(y, p) for _, y, p in rows]
+    corrected: dict[str, list[float]] = {}
+    # The two tests of a group ask for different faults, so they share one family. Those of a grade ask for the same.
+    for names in [_TWO_SIDED] if kind != GRADE else [(name,) for name in _ONE_SIDED]:
+        p = [getattr(one, name) for name in names for one in tests]
+        numbers = [math.nan if value is None else value for value in holm([None if math.isnan(q) else q for q in p])]
+        corrected |= {name: numbers[at * len(tests) : (at + 1) * len(tests)] for at, name in enumerate(names)}
+    return [
+        PartTests(kind, column, name, tests[at], {test: values[at] for test, values in corrected.items()})
+        for at, (name, _, _) in enumerate(rows)
+    ]
+
+
+def part_title(part: PartTests, is_binary: bool) -> str:
+    """Return what a table calls a part."""
+    if part.kind == ALL:
+        return "all rows" if is_binary else "likeliest class"
+    return f"class {part.name}" if part.kind == CLASS else f"{part.column} = {part.name}" if part.column else part.name
+
+
+def families(parts: Sequence[PartTests]) -> Iterator[list[PartTests]]:
+    """Yield the parts that share a header: all rows, classes and groups, then the grades."""
+    for is_grade in (False, True):
+        if chosen := [part for part in parts if (part.kind == GRADE) == is_grade]:
+            yield chosen
