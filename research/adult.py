@@ -100,7 +100,7 @@ def bags(dataset: Dataset, train: np.ndarray, test: np.ndarray) -> str:
     for kind, tree in KINDS.items():
         results = {}
         for seed in range(SEEDS):
-            bags = BaggedVoteClassifier(tree, TREES, clip=(0, 1), random_state=seed)
+            bags = BaggedVoteClassifier(tree, N_TREES, clip=(0, 1), random_state=seed)
             bags.fit(dataset.X.iloc[train], dataset.y[train])
             for voting in ("means", "votes"):  # how the same bags predict
                 p = bags.set_params(voting=voting).predict_proba(dataset.X.iloc[test])[:, 1]

@@ -39,6 +39,7 @@ class Registry:
 
     def add(self, table: Mapping[str, Builtin], old_names: Mapping[str, str] | None = None) -> None:
         """Add built-in entries. ``old_names`` maps earlier short names to those of the table."""
+        # The tables come here, because nothing in this folder may import learners or methods.
         self._table.update(table)
         self._old_names.update(old_names or {})
 
