@@ -27,6 +27,12 @@ class Builtin:
     encoding: str = "numeric"
     family: str = ""
     """What a method takes from its learner: ``labels``, ``scores`` or a ``stream``."""
+    map: str = ""
+    """Class in the same module that fits the map of a method without a learner, such as BetaCalibrator."""
+
+    @property
+    def map_path(self) -> str:
+        return f"{self.path.rpartition('.')[0]}.{self.map}"
 
 
 class Registry:
