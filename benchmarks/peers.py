@@ -17,6 +17,7 @@ from pathlib import Path
 import peers_of_calibrators
 import peers_of_metrics
 import peers_of_votes
+import speed
 from peers_data import Peer, Rows, read_rows
 from tabulate import tabulate
 
@@ -47,12 +48,9 @@ def main() -> None:
 
 
 def arguments() -> argparse.Namespace:
-    summary, _, epilog = __doc__.partition("\n\n")
-    parser = argparse.ArgumentParser(
-        description=summary.partition(":")[0] + ".", epilog=epilog, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = speed.parser(__doc__, "peers")
+    parser.set_defaults(out="results/peers.md")
     parser.add_argument("datasets", nargs="*", default=DATASETS, metavar="DATASET", help=", ".join(DATASETS))
-    parser.add_argument("-o", "--out", default="results/peers.md", metavar="FILE", help="(%(default)s); - for none")
     return parser.parse_args()
 
 

@@ -12,16 +12,15 @@ million steps. Exit code 1 where a target is missed. Takes four minutes.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import sys
-import time
 import tracemalloc
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import speed
 from tabulate import tabulate
 
 from probcal import CompositeJumper, SimpleJumper
@@ -34,7 +33,9 @@ TOLERANCE = 1e-12
 
 
 def main() -> None:
-    out = arguments().out
+    parser = speed.parser(__doc__, "protection")
+    parser.set_defaults(out="results/protection-speed.md")
+    out = parser.parse_args().out
     p, y = stream(STEPS)
     rows = list(zip(p.tolist(), y.tolist(), strict=True))
     calls: dict[str, Callable[[], Any]] = {
@@ -48,7 +49,7 @@ def main() -> None:
     if peer_seconds is not None:
         seconds["protected-classification"] = peer_seconds
     difference = float(np.abs(SimpleJumper().protect(p, y)[0] / plain_loop(p, y) - 1).max())
-    lines, has_miss = speed(seconds)
+    lines, has_miss = speedups(seconds)
     text = (
         f"{STEPS:,} steps, medians of {RUNS} runs. The relative difference of `protect` from the plain loop is at most"
         f" {difference:.1e}.\n\n"
@@ -67,15 +68,6 @@ def main() -> None:
     sys.exit(1 if has_miss or growth > MOST_GROWTH or difference > TOLERANCE else 0)
 
 
-def arguments() -> argparse.Namespace:
-    summary, _, epilog = __doc__.partition("\n\n")
-    parser = argparse.ArgumentParser(
-        description=summary.partition(":")[0] + ".", epilog=epilog, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("-o", "--out", default="results/protection-speed.md", metavar="FILE", help="(%(default)s)")
-    return parser.parse_args()
-
-
 def stream(n: int) -> tuple[np.ndarray, np.ndarray]:
     """Base estimates that become too high."""
     rng = np.random.default_rng(0)
@@ -92,9 +84,7 @@ def medians(calls: dict[str, Callable[[], Any]]) -> dict[str, float]:
 
 
 def elapsed_seconds(call: Callable[[], Any]) -> float:
-    start = time.process_time()
-    call()
-    return time.process_time() - start
+    return speed.costs_of(call)[1].cpu
 
 
 def plain_loop(p: np.ndarray, y: np.ndarray, jump_rate: float = 0.01) -> np.ndarray:
@@ -126,7 +116,7 @@ def protected_classification(p: np.ndarray, y: np.ndarray) -> float | None:
     return elapsed_seconds(lambda: ProtectedClassification().predict_proba(test_probs=columns, y=y))
 
 
-def speed(seconds: dict[str, float]) -> tuple[list[list[str]], bool]:
+def speedups(seconds: dict[str, float]) -> tuple[list[list[str]], bool]:
     lines, has_miss = [], False
     for name, value in seconds.items():
         ratio, minimum = value / seconds["protect"], LEAST_SPEEDUPS.get(name)

@@ -12,7 +12,6 @@ import argparse
 import os
 import statistics
 import sys
-import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -21,10 +20,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import probing_data
+import speed
 from tabulate import tabulate
 
-from probcal.data.card import find_card, read_card
-from probcal.data.load import data_folder, load, obtain
 from probcal.errors import ProbcalError
 from probcal.learners.weka import WekaClassifier
 from probcal.learners.weka.classifier import Header, distributions
@@ -59,10 +58,7 @@ def numbers() -> tuple[pd.DataFrame, np.ndarray]:
 def adult() -> tuple[pd.DataFrame, np.ndarray, str]:
     """Adult's training rows, or rows of the same kinds where Adult is not at hand."""
     try:
-        card = read_card(find_card("adult"))
-        obtain(card, data_folder())
-        dataset = load(card)
-        return dataset.X.iloc[:ROWS], dataset.y[:ROWS], "Adult, mixed"
+        return *probing_data.adult(), "Adult, mixed"
     except ProbcalError:
         table, y = numbers()
         codes = np.random.default_rng(1).integers(-1, 10, (ROWS, 8))
@@ -124,9 +120,7 @@ def median(work: Callable[[], Any]) -> float:
 
 
 def cpu(work: Callable[[], Any]) -> float:
-    begin = time.process_time()
-    work()
-    return time.process_time() - begin
+    return speed.costs_of(work)[1].cpu
 
 
 def memory() -> list[list[str]]:

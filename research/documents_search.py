@@ -1,4 +1,4 @@
-"""What Gao, Parameswaran & Peng (2017) leave unstated of Table 1, tried: results/documents/surface.csv.
+"""What Gao, Parameswaran & Peng (2017) leave unstated of Table 1, tried: results/documents/surface.csv and its figure.
 
     python -m research.documents_search
 
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import normalize
@@ -26,9 +27,12 @@ from probcal.data.card import find_card, read_card
 from probcal.data.sources.generators import GeneratorSource
 from probcal.data.splits import stream_seed
 from probcal.metrics import means_over_labels
+from probcal.papers.published import PublishedPaper
+from probcal.reporting.drawing import drawing_style, save_figure
 from probcal.runner.fit_predict import limit_blas_threads
 
 SURFACE = Path("results/documents/surface.csv")
+_METRICS = ("l1", "c_emp")
 HEADER = ["reading", "exponent", "topics", "runs", "l1", "l1_sd", "c_emp", "c_emp_sd", "l1_trivial", "frequency"]
 EXPONENTS = (0.8, 0.9, 1.0, 1.1, 1.25)
 SMALL_SIZES, FULL_SIZES = (4, 2), (20, 5)
@@ -88,7 +92,27 @@ def main() -> int:
             if (reading.name, *map(str, setting)) not in keys:
                 file.write(csv_text([[reading.name, *setting, *_measure(reading, *setting)]]))
                 file.flush()
+    with drawing_style(**{"font.size": 8}):
+        save_figure(_figure(), SURFACE.with_suffix(""))
     return 0
+
+
+def _figure() -> Figure:
+    """Draw a line for each reading, a point for each exponent, and the published pair with its spread."""
+    with SURFACE.open(newline="", encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["topics"] != str(FULL_SIZES[0])]
+    exponents = dict.fromkeys(row["exponent"] for row in rows)
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    axes = figure.add_subplot()
+    for number, reading in enumerate(dict.fromkeys(row["reading"] for row in rows)):
+        l1, c_emp = ([float(row[metric]) for row in rows if row["reading"] == reading] for metric in _METRICS)
+        axes.plot(l1, c_emp, "-" if number < 10 else "--", marker=".", color=f"C{number % 10}", label=reading)
+    tables = PublishedPaper.read("gao-parameswaran-peng-2017-documents").tables
+    (x, dx), (y, dy) = ((*tables[metric].numbers.values(), *tables[metric].spreads.values()) for metric in _METRICS)
+    axes.errorbar([x], [y], [dy], [dx], fmt="k*", markersize=10, label="published, ± sd")
+    axes.set(xlabel="l1 error", ylabel="c_emp", yscale="log")
+    figure.legend(loc="outside right upper", title=f"reading, exponents {' '.join(exponents)} right to left")
+    return figure
 
 
 def _done_rows() -> set[tuple[str, ...]]:

@@ -23,7 +23,6 @@ OTHERS = {
     "benchmarks/weka_command_line.py": "writes the rows of an ARFF file for Weka's own command line",
     "research/calarena.py": "writes names and numbers of published files",
     "research/beta_calibration_numbers.py": "copies the characters of published files",
-    "research/split_search.py": "writes names and numbers of its own, and reads them again to go on",
     "benchmarks/mutation.py": "writes lines of code, and reads the same lines again to judge survivors anew",
     "benchmarks/witness_mutation.py": "writes lines of code, and reads the same lines again to judge survivors anew",
 }

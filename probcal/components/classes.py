@@ -32,6 +32,7 @@ def import_class(path: str) -> type:
     """
     if (import_path := import_path_of(path)) != path:
         raise ProbcalError(f'"{path}" is not an import path; write  {import_path}')
+    # Experiment files and stored results may name the path that a class had before.
     module_path, _, name = numerics().moved.get(path, path).rpartition(".")
     if not module_path.strip(".") or module_path.startswith("."):
         raise ProbcalError(f'"{path}" is not an import path, such as sklearn.ensemble.RandomForestClassifier')

@@ -27,6 +27,12 @@ class Builtin:
     encoding: str = "numeric"
     family: str = ""
     """What a method takes from its learner: ``labels``, ``scores`` or a ``stream``."""
+    map: str = ""
+    """Class in the same module that fits the map of a method without a learner, such as BetaCalibrator."""
+
+    @property
+    def map_path(self) -> str:
+        return f"{self.path.rpartition('.')[0]}.{self.map}"
 
 
 class Registry:
@@ -39,6 +45,7 @@ class Registry:
 
     def add(self, table: Mapping[str, Builtin], old_names: Mapping[str, str] | None = None) -> None:
         """Add built-in entries. ``old_names`` maps earlier short names to those of the table."""
+        # The tables come here, because nothing in this folder may import learners or methods.
         self._table.update(table)
         self._old_names.update(old_names or {})
 

@@ -31,12 +31,14 @@ METHODS: dict[str, Builtin] = {
         "Platt's sigmoid of the learner's scores",
         label="Sig",
         family="scores",
+        map="SigmoidCalibrator",
     ),
     "isotonic": Builtin(
         "probcal.methods.calibrators.isotonic.IsotonicClassifier",
         "isotonic regression of the learner's scores, plain or centered",
         label="Iso",
         family="scores",
+        map="IsotonicCalibrator",
     ),
     "fold_mean": Builtin(
         "probcal.methods.calibrators.fold_mean.FoldMeanClassifier",
@@ -61,66 +63,77 @@ METHODS: dict[str, Builtin] = {
         "logistic regression on the learner's probabilities, without smoothed labels",
         label="LogCal",
         family="scores",
+        map="LogisticCalibrator",
     ),
     "venn_abers": Builtin(
         "probcal.methods.calibrators.venn_abers.VennAbersClassifier",
         "Venn-Abers predictors, cross or inductive",
         label="VA",
         family="scores",
+        map="VennAbersCalibrator",
     ),
     "beta": Builtin(
         "probcal.methods.calibrators.beta.BetaCalibrationClassifier",
         "beta calibration of the learner's probabilities",
         label="Beta",
         family="scores",
+        map="BetaCalibrator",
     ),
     "quadratic": Builtin(
         "probcal.methods.calibrators.beta.QuadraticClassifier",
         "a quadratic function of the learner's log-odds",
         label="Quad",
         family="scores",
+        map="QuadraticCalibrator",
     ),
     "spline": Builtin(
         "probcal.methods.calibrators.spline.SplineClassifier",
         "a natural cubic spline of the learner's log-odds",
         label="Spline",
         family="scores",
+        map="SplineCalibrator",
     ),
     "histogram": Builtin(
         "probcal.methods.calibrators.histogram.HistogramBinningClassifier",
         "the observed frequency in bins of the learner's probabilities",
         label="Hist",
         family="scores",
+        map="HistogramBinningCalibrator",
     ),
     "temperature": Builtin(
         "probcal.methods.calibrators.scaling.TemperatureClassifier",
         "the learner's scores divided by one temperature",
         label="Temp",
         family="scores",
+        map="TemperatureCalibrator",
     ),
     "vector_scaling": Builtin(
         "probcal.methods.calibrators.scaling.VectorScalingClassifier",
         "a factor and a shift for the log-probability of each class",
         label="Vec",
         family="scores",
+        map="VectorScalingCalibrator",
     ),
     "matrix_scaling": Builtin(
         "probcal.methods.calibrators.scaling.MatrixScalingClassifier",
         "a matrix and a shift for the log-probabilities of all classes",
         label="Mat",
         family="scores",
+        map="MatrixScalingCalibrator",
     ),
     "dirichlet": Builtin(
         "probcal.methods.calibrators.scaling.DirichletClassifier",
         "Dirichlet calibration of the learner's probabilities",
         label="Dir",
         family="scores",
+        map="DirichletCalibrator",
     ),
     "prior": Builtin(
         "probcal.methods.calibrators.prior.PriorCorrectedClassifier",
         "the learner's probabilities, corrected for another base rate",
         label="Prior",
         family="scores",
+        map="PriorCalibrator",
     ),
     "probing": Builtin(
         "probcal.methods.probing.ProbingClassifier",
@@ -150,19 +163,6 @@ known_methods = METHOD_NAMES.known
 
 _OTHER_PUBLIC_CLASSES = {
     "probcal.methods.direct.RescaledClassifier": "scores",
-    "probcal.methods.calibrators.sigmoid.SigmoidCalibrator": "maps",
-    "probcal.methods.calibrators.isotonic.IsotonicCalibrator": "maps",
-    "probcal.methods.calibrators.logistic_calibration.LogisticCalibrator": "maps",
-    "probcal.methods.calibrators.venn_abers.VennAbersCalibrator": "maps",
-    "probcal.methods.calibrators.beta.BetaCalibrator": "maps",
-    "probcal.methods.calibrators.beta.QuadraticCalibrator": "maps",
-    "probcal.methods.calibrators.spline.SplineCalibrator": "maps",
-    "probcal.methods.calibrators.histogram.HistogramBinningCalibrator": "maps",
-    "probcal.methods.calibrators.scaling.TemperatureCalibrator": "maps",
-    "probcal.methods.calibrators.scaling.VectorScalingCalibrator": "maps",
-    "probcal.methods.calibrators.scaling.MatrixScalingCalibrator": "maps",
-    "probcal.methods.calibrators.scaling.DirichletCalibrator": "maps",
-    "probcal.methods.calibrators.prior.PriorCalibrator": "maps",
     "probcal.methods.decisions.CostSensitiveClassifier": "decisions",
     "probcal.methods.decisions.GuaranteedRateClassifier": "decisions",
     "probcal.plots.reliability.ReliabilityDisplay": "displays",
@@ -172,22 +172,16 @@ _OTHER_PUBLIC_CLASSES = {
     "probcal.protection.jumpers.SimpleJumper": "",
     "probcal.protection.jumpers.CompositeJumper": "",
 }
-FAMILIES = {**{one.path: one.family for one in METHODS.values()}, **_OTHER_PUBLIC_CLASSES}
+FAMILIES = {
+    **{one.path: one.family for one in METHODS.values()},
+    **{one.map_path: "maps" for one in METHODS.values() if one.map},
+    **_OTHER_PUBLIC_CLASSES,
+}
 """Path of a public class -> its section of the reference. PrefitClassifier and Jumpers are on other pages."""
 PUBLIC_CLASSES = {name: module for module, _, name in (path.rpartition(".") for path in FAMILIES)}
 """Class that ``probcal`` offers -> its module."""
 
 
 def map_paths() -> dict[str, str]:
-    """Return short name -> import path of each map. A map has the name of the method that fits it around a learner.
-
-    Both are in one module, and the names of their classes begin with the same word: BetaCalibrator and
-    BetaCalibrationClassifier.
-    """
-    maps = [path for path, family in FAMILIES.items() if family == "maps"]
-    paths = {}
-    for name, method in METHODS.items():
-        for path in maps:
-            if method.path.startswith(path.removesuffix("Calibrator")):
-                paths[name] = path
-    return paths
+    """Return short name -> import path of each map. A map has the name of the method that fits it around a learner."""
+    return {name: method.map_path for name, method in METHODS.items() if method.map}

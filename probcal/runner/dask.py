@@ -229,6 +229,7 @@ def run_cells(  # noqa: C901
         while queue and len(tasks) < sum(workers.values()):
             planned, addresses = queue[0], list(workers)
             try:
+                # Not pure, because Dask gives the old future, or its failure, to a pure task that is sent again.
                 future = client.submit(
                     task, planned, run_id, options.timeout or math.inf, workers=addresses, pure=False
                 )

@@ -42,7 +42,9 @@ def seed_shared_generators(cell: Cell) -> None:
 
 def fit_cell(cell: Cell, rows: SplitRows) -> Any:
     method, method_class = cell.column.method, import_class(cell.column.method.path)
+    # Authors count their seeds up from one run to the next, so that repetition r is their run of seed + r.
     shared = (cell.seed + cell.repetition) % 2**32
+    # From the name of the cell and not its place: a selection, or a method more, changes no other cell.
     seed = shared if method.shared_seed else stream_seed(cell.seed, "fit", cell.id) % 2**31
     learner = import_class(cell.column.learner.path)(**cell.column.learner.params)
     params = method.params
@@ -84,6 +86,7 @@ def _checked(estimates: Any, estimator: Any, rows: SplitRows) -> np.ndarray:
 
     Raises ValueError for another shape than (n_test, n_classes of the training rows), and for other ``classes_``.
     """
+    # As they are stored, so that probcal verify measures the very same numbers again.
     estimates = np.asarray(estimates, dtype=np.float64)
     expected = len(rows.y_test), len(rows.seen)
     if estimates.shape != expected:

@@ -175,6 +175,7 @@ def guess_seconds(plan: list[PlannedCell]) -> float:
 
 def _state(key: dict[str, str], result: CellResult, retry_failed: bool) -> State:
     if changed_parts(key, result):
+        # A stale cell that fails would otherwise be fitted again by every run.
         was_tried = result.later_failure is not None and not changed_parts(key, result.later_failure)
         return "failed" if was_tried and not retry_failed else "stale"
     if result.status == "done":

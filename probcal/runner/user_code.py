@@ -98,6 +98,7 @@ def _is_users(module: str) -> bool:
         spec = _spec(module)
     if spec is None or not spec.origin:
         return False
+    # An installed package has a version, which a run records. Only code without one needs a digest.
     return not {"site-packages", "dist-packages"} & set(Path(spec.origin).parts)
 
 

@@ -25,6 +25,8 @@ from probcal.store.cell_result import (
     version_message,
 )
 
+# Lines and not SQLite: they need no locks of the file system, no journal that a stranger could plant, and no second
+# form of a result.
 _MARK = '{"probcal": "0.2.0", "table": '
 """Begin of the first line and of lines about the table. Versions before the table refuse them as too new."""
 _MOST_LISTED = 10

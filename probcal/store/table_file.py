@@ -73,6 +73,7 @@ def write_table(path: Path, results: Iterable[CellResult]) -> None:
     pq.write_table(
         table,
         content,
+        # A run writes the table once, and results are committed, so its size counts more than this time.
         compression="zstd",
         compression_level=15,
         use_dictionary=[name for name in table.column_names if name not in (*numbers, f"{_LOCATION}at")],

@@ -42,6 +42,8 @@ def parse_arff(content: bytes, path: object) -> ArffTable:
 
     A comment may follow an attribute, and a weight in braces may follow a row. The encoding is inferred.
     """
+    # liac-arff alone rounds numbers, and refuses dates, weights and comments behind attributes. SciPy's reader refuses
+    # strings and levels that end with a space, and scikit-learn's needs the description on OpenML beside the file.
     text, _ = decode_text(content, path)
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     start = next((number for number, line in enumerate(lines) if line.strip().lower() == "@data"), len(lines))

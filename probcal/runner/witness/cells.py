@@ -85,6 +85,7 @@ def _shipped_names() -> frozenset[str]:
 
 
 def _without_numbers(value: Any) -> Any:
+    # Python counts booleans among the numbers, but each of the two may run other code.
     if isinstance(value, bool):
         return value
     if isinstance(value, (int, float)):
