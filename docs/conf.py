@@ -22,7 +22,9 @@ author = "the probcal authors"
 copyright = f"2026, {author}"
 version = release = probcal.__version__
 root_doc = "docs/index"
-include_patterns = ["docs/*.md", "docs/_gallery/*.rst", "docs/reference/*.md", "results/**.md", "CHANGELOG.md", "CONTRIBUTING.md"]
+include_patterns = [
+    "docs/*.md", "docs/_gallery/*.rst", "docs/reference/*.md", "results/**.md", "CHANGELOG.md", "CONTRIBUTING.md",
+]  # fmt: skip
 exclude_patterns = [".venv", "build", "dist", "docs/_build", "probcal", "tests", "results/speed"]
 # what `probcal table` and the benchmarks write without a heading is quoted in pages, not read as one
 exclude_patterns += ["results/quickstart", "results/*-quick", "results/reliability/summary*"]

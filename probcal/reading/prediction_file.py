@@ -54,10 +54,10 @@ class PredictionsRequest:
     decimal: Mark | None = None
     label: tuple[str, ...] = ()
     """Words such as NA that are labels, although they usually mean a missing value."""
-    few_labels: bool = False
-    """Whether a few rows, or rows of one class, are enough, because a log begins so."""
     grades: str | None = None
     """Name of a column of rating grades, or a number of bins of the probability."""
+    few_labels: bool = False
+    """Whether a few rows, or rows of one class, are enough, because a log begins so."""
 
 
 @dataclass(frozen=True)
