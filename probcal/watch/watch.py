@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,14 +21,14 @@ from probcal.metrics.checked_rows import checked
 from probcal.metrics.closed_forms import Bounds, intercept_interval, share_interval, slope_interval
 from probcal.metrics.recalibration import intercept_of, slope_of
 from probcal.protection import CalibrationMonitor
-from probcal.reading.dates import AMBIGUOUS, MIXED_ZONES, DateOrder, as_date, date_order, parse_dates, typed_days
+from probcal.reading.dates import as_date
+from probcal.reading.file_columns import named_column
 from probcal.reading.output_file import write_output
-from probcal.reading.prediction_file import PredictionsRequest, named_column, read_predictions
+from probcal.reading.periods import Every, days_of, period_names
+from probcal.reading.prediction_file import PredictionsRequest, read_predictions
 from probcal.reading.table import UserTable, read_table
-from probcal.reading.text_column import TEXT, is_date, is_text
+from probcal.reading.text_column import TEXT, is_text
 
-Every = Literal["day", "week", "month", "quarter", "year"]
-PERIODS: tuple[Every, ...] = ("day", "week", "month", "quarter", "year")
 _LEVEL = 0.95
 _BOUND = 1e-9
 """The monitor moves probabilities into [1e-9, 1 - 1e-9], so that they have log-odds. Intercept and slope do, too."""
@@ -111,7 +111,7 @@ def watch(request: WatchRequest) -> Watched:
     predictions = read_predictions(request.predictions, table)
     if not predictions.is_binary:
         raise DataError(f"{table.origin_name} has {len(predictions.classes)} classes, and watch needs two")
-    days = _days(table, request.time)
+    days = days_of(table, request.time)
     order = np.argsort(days, kind="stable")
     days, y, p = days[order], predictions.y[order], predictions.p[order]
     n_before, n_at_last = int(np.sum(days < state.last)), int(np.sum(days == state.last))
@@ -147,30 +147,6 @@ def _labelled(table: UserTable, target: str | None) -> tuple[UserTable, int]:
         return table, 0
     lines = None if table.lines is None else table.lines[mask]
     return replace(table, columns=[one.filter(has_label) for one in table.columns], lines=lines), int((~mask).sum())
-
-
-def _days(table: UserTable, name: str) -> npt.NDArray[np.float64]:
-    """Return the column of time as days since 1970, (n_rows,)."""
-    place = named_column(table, "--time", name).index
-    column = table.columns[place]
-    if is_date(column.type):
-        days = typed_days(column)
-    elif is_text(column.type):
-        text = table.texts[place]
-        counts = np.array([text.counts.get(one, 0) for one in text.distinct.to_pylist()])
-        order = date_order(text.distinct, counts)
-        if order is None or order in (AMBIGUOUS, MIXED_ZONES):
-            reason = "holds no dates" if order is None else order
-            raise DataError(
-                f'--time: column "{name}" of {table.origin_name} {reason}; write dates such as 2026-11-28 or '
-                "2026-11-28 14:30"
-            )
-        days = np.asarray(text.spread(parse_dates(text.distinct, cast("DateOrder", order)), np.nan), dtype=np.float64)
-    else:
-        raise DataError(f'--time: column "{name}" of {table.origin_name} holds no dates; write them as 2026-11-28')
-    if (missing := np.isnan(days)).any():
-        raise DataError(f'{table.where(int(np.argmax(missing)))}: column "{name}" has no date; give each row its time')
-    return days
 
 
 def _read_state(request: WatchRequest) -> _State:
@@ -219,19 +195,6 @@ def _dates(state: _State) -> dict[str, str]:
     first, last = monitor.onset_interval_
     places = {"alarm": monitor.alarm_, "onset": monitor.onset_, "onset_from": first, "onset_to": last}
     return {name: as_date(days[int(np.searchsorted(rows, row, side="right")) - 1]) for name, row in places.items()}
-
-
-def period_names(days: npt.NDArray[np.float64], every: Every) -> npt.NDArray[Any]:
-    """Return the period of each day number, (n_rows,), such as 2026-11, 2026-Q4 or the Monday of a week."""
-    dates = np.floor(days).astype(np.int64).astype("datetime64[D]")
-    if every == "day":
-        return dates.astype(str)
-    if every == "week":
-        return (dates - (dates.astype(np.int64) + 3) % 7).astype(str)  # day 0, 1970-01-01, was a Thursday
-    if every == "quarter":
-        months = dates.astype("datetime64[M]").astype(np.int64)
-        return np.array([f"{1970 + month // 12}-Q{month % 12 // 3 + 1}" for month in months.tolist()])
-    return dates.astype("datetime64[M]" if every == "month" else "datetime64[Y]").astype(str)
 
 
 def periods_of(y: npt.NDArray[Any], p: npt.NDArray[np.float64], names: npt.NDArray[Any]) -> list[Period]:
