@@ -147,6 +147,8 @@ def _read_whole(
     request: PredictionsRequest, options: MeasureOptions, table: UserTable | None = None
 ) -> FilePredictions:
     predictions = read_predictions(request, table)
+    if options.output is None:  # nothing writes the columns again, and a million rows of text are 80 MB
+        predictions = replace(predictions, table=replace(predictions.table, columns=[]))
     if options.cluster is None:
         return predictions
     note = f"{options.cluster} has no effect: only many files with more than 5,000,000 rows are read on a cluster"
