@@ -26,7 +26,10 @@ from probcal.runner.interruption import set_message
 if TYPE_CHECKING:
     from probcal.deploy.map_files import Form
     from probcal.reading.number_form import Mark
-    from probcal.watch.periods import Every
+    from probcal.reading.periods import Every
+
+
+_PERIODS = click.Choice(["day", "week", "month", "quarter", "year"])
 
 
 @command(
@@ -55,6 +58,8 @@ if TYPE_CHECKING:
 @click.option(
     "-g", "--group", "groups", multiple=True, metavar="COLUMN", help="Measure each group, too; may be repeated."
 )
+@click.option("--time", metavar="COLUMN", help="Date or time of each row. Measure each period, too.")
+@click.option("--every", type=_PERIODS, default="month", show_default=True, help="The periods of --time.")
 @click.option(
     "--grades",
     metavar="COLUMN|N",
@@ -117,6 +122,8 @@ def measure(
     positive: str | None,
     weight: str | None,
     groups: tuple[str, ...],
+    time: str | None,
+    every: Every,
     grades: str | None,
     map_: str | None,
     base_rate: tuple[str, ...],
@@ -146,12 +153,15 @@ def measure(
     from probcal.metrics.decisions import read_costs
     from probcal.reading.prediction_file import PredictionsRequest
 
-    request = PredictionsRequest(table, probability, target, positive, weight, groups, decimal, label, grades)
+    request = PredictionsRequest(
+        table, probability, target, positive, weight, groups, decimal, label, time=time, every=every, grades=grades
+    )
     refuse_clusters({"--workers": workers, "--scheduler": scheduler})
     map_files = partial(_map_on_dask, scheduler, workers) if scheduler or workers else _map_here
+    cluster = "--scheduler" if scheduler else "--workers" if workers else None
     costs = None if cost is None else read_costs(cost)
     options = MeasureOptions(
-        map_, draws, seed, output, report, force, format_, map_files, export, costs, base_rate, scale
+        map_, draws, seed, output, report, force, format_, map_files, export, costs, base_rate, scale, cluster
     )
     on_terminal = sys.stderr.isatty()
     measure(request, options, click.echo, _print_early if on_terminal else None, progress_bar("tables"))
@@ -275,7 +285,7 @@ _ALARM = 3
 )
 @click.option(
     "--every",
-    type=click.Choice(["day", "week", "month", "quarter", "year"]),
+    type=_PERIODS,
     default="month",
     show_default=True,
     help="A line of the table for each.",

@@ -6,20 +6,19 @@ Below ``EXACT_ROWS`` all rows are kept and measured exactly. From there on, memo
 from __future__ import annotations
 
 import glob
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial, reduce
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from probcal.data.text_values import as_text
 from probcal.errors import DataError, did_you_mean
-from probcal.measure.summary import NO_ROWS, Cells, CellSums, SummarisedPredictions
-from probcal.reading.file_columns import MISSING_GROUP, MOST_GROUPS, ROUNDING, Floats, same_label
+from probcal.measure.batch_column import BatchColumn
+from probcal.measure.summary import NO_ROWS, Cells, CellSums, Codes, Folds, SummarisedPredictions
+from probcal.reading.file_columns import MISSING_GROUP, same_label
 from probcal.reading.parquet_file import read_parquet_columns
 from probcal.reading.prediction_file import PredictionsRequest, label_order
 from probcal.reading.table import STANDARD_INPUT, UserTable
@@ -29,8 +28,8 @@ EXACT_ROWS = 5_000_000
 """Rows up to which predictions are measured exactly."""
 _BATCH = 1_000_000
 _MOST_LABELS = 50
-Stratum = tuple[str, str, str]
-"""Label, column of a group, and group. The latter two are empty for all rows, if there are no groups."""
+Stratum = tuple[str, str, str, int]
+"""Label, column of a group, group, and fold. Column and group are empty for all rows, if there are no groups."""
 Sums = dict[Stratum, CellSums]
 Mapper = Callable[[Callable[[Path], Sums], list[Path]], Iterable[Sums]]
 
@@ -98,10 +97,13 @@ def _files_text(files: list[Path]) -> str:
     return f"{len(files):,} Parquet files" if len(files) > 1 else "a Parquet file"
 
 
-def summarised(source: str, files: list[Path], request: PredictionsRequest, mapped: Mapper) -> SummarisedPredictions:
+def summarised(
+    source: str, files: list[Path], request: PredictionsRequest, mapped: Mapper, folds: int = 1, seed: int = 0
+) -> SummarisedPredictions:
     """Return the summary of the predictions in ``files``. ``mapped`` applies a function to each file, like ``map``.
 
-    Raises DataError with the file and row of what is no probability, label or weight.
+    Each row is in one of ``folds``, which are drawn with ``seed``. Raises DataError with the file and row of what is no
+    probability, label or weight.
     """
     if len(request.probability) != 1 or "*" in request.probability[0]:
         raise DataError(
@@ -109,19 +111,20 @@ def summarised(source: str, files: list[Path], request: PredictionsRequest, mapp
         )
     if request.target is None:
         raise DataError(f"{source}: name the column of the labels with --target")
-    sums = reduce(add_sums, mapped(partial(sums_of_file, request=request), files), Sums())
-    labels = list(dict.fromkeys(label for label, _, _ in sums))
+    sums = reduce(add_sums, mapped(partial(sums_of_file, request=request, folds=folds, seed=seed), files), Sums())
+    labels = list(dict.fromkeys(label for label, *_ in sums))
     asked = None if request.positive is None else same_label(request.positive, labels)
     negative, positive = label_order(labels, f'{source}: column "{request.target}"', request.probability[0], asked)
-    whole: dict[tuple[str, str], list[CellSums]] = {}
-    for (label, column, group), part in sums.items():
-        pair = whole.setdefault((column, group), [NO_ROWS, NO_ROWS])
-        side = int(label == positive)
-        pair[side] = pair[side].merged(part) if len(pair[side].codes) else part
-    column = request.groups[0] if request.groups else ""
-    of_column = [pair for (name, _), pair in whole.items() if name == column]  # its groups hold each row once
-    everything = Cells.of(*(reduce(CellSums.merged, side) for side in zip(*of_column, strict=True)))
-    cells = {names: Cells.of(*pair) for names, pair in whole.items() if names != ("", "")}
+    whole: dict[tuple[str, str], Folds] = {}
+    for (label, column, group, fold), part in sums.items():
+        pair = whole.setdefault((column, group), {}).setdefault(fold, (NO_ROWS, NO_ROWS))
+        whole[column, group][fold] = (
+            (pair[0], pair[1].merged(part)) if label == positive else (pair[0].merged(part), pair[1])
+        )
+    first = next(iter(whole))[0]  # the groups of one column hold each row once
+    of_column = [parts for (column, _), parts in whole.items() if column == first]
+    everything = Cells.of_folds(reduce(_add_folds, of_column))
+    cells = {names: Cells.of_folds(parts) for names, parts in whole.items() if names != ("", "")}
     if not min(everything.counts):
         raise DataError(f'{source}: column "{request.target}" holds only one class; two are needed')
     is_pooled = any(part.is_grid for part in sums.values())
@@ -134,19 +137,29 @@ def summarised(source: str, files: list[Path], request: PredictionsRequest, mapp
     )  # fmt: skip
 
 
+def _add_folds(one: Folds, two: Folds) -> Folds:
+    added = dict(one)
+    for fold, (negative, positive) in two.items():
+        pair = added.get(fold, (NO_ROWS, NO_ROWS))
+        added[fold] = pair[0].merged(negative), pair[1].merged(positive)
+    return added
+
+
 def add_sums(one: Sums, two: Sums) -> Sums:
     """Return the sums of the rows of both."""
     merged = one | {names: one[names].merged(part) if names in one else part for names, part in two.items()}
-    if len({label for label, _, _ in merged}) > _MOST_LABELS:
+    if len({label for label, *_ in merged}) > _MOST_LABELS:
         raise DataError(f"the target has more than {_MOST_LABELS} labels; name the column of the classes with --target")
     return merged
 
 
-def sums_of_file(path: Path, request: PredictionsRequest) -> Sums:
+def sums_of_file(path: Path, request: PredictionsRequest, folds: int, seed: int) -> Sums:
     """Return the sums of the rows of one file."""
     sums, first = Sums(), 0
+    # drawn for each file, so that it does not matter who reads it and when
+    random = np.random.default_rng([seed, zlib.crc32(path.name.encode())])
     names = dict.fromkeys([*request.probability, str(request.target), *request.groups])
-    names |= dict.fromkeys([request.weight] if request.weight else [])
+    names |= dict.fromkeys(name for name in (request.weight, request.time) if name is not None)
     with _opened(path) as file:
         for name in names:
             if name not in file.schema_arrow.names:
@@ -156,76 +169,34 @@ def sums_of_file(path: Path, request: PredictionsRequest) -> Sums:
                 )
         try:
             for batch in file.iter_batches(_BATCH, columns=[*names], use_threads=False):
-                columns = {name: _Column(path, name, batch.column(name), first) for name in names}
-                sums = add_sums(sums, dict(_sums_of_batch(columns, request)))
+                columns = {name: BatchColumn(path, name, batch.column(name), first) for name in names}
+                sums = add_sums(sums, dict(_sums_of_batch(columns, request, random.integers(folds, size=len(batch)))))
                 first += len(batch)
         except (pa.ArrowException, OSError) as error:
             raise DataError(f"{path}: is not a sound Parquet file: {(str(error).splitlines() or [''])[0]}") from None
     return sums
 
 
-def _sums_of_batch(columns: dict[str, _Column], request: PredictionsRequest) -> Iterator[tuple[Stratum, CellSums]]:
+def _sums_of_batch(
+    columns: dict[str, BatchColumn], request: PredictionsRequest, fold: Codes
+) -> Iterator[tuple[Stratum, CellSums]]:
     p = columns[request.probability[0]].probabilities()
     weight = np.ones(len(p)) if request.weight is None else columns[request.weight].weights()
     label_codes, labels = columns[str(request.target)].levels(None)
     groups = {column: columns[column].levels(MISSING_GROUP) for column in request.groups}
+    if request.time is not None:
+        groups[request.time] = columns[request.time].periods(request.every)
     groups = groups or {"": (np.zeros(len(p), np.int64), [""])}  # one group of all rows
-    for code, label in enumerate(labels):
-        of_label = np.flatnonzero((weight > 0) & (label_codes == code))
-        for column, (group_codes, names) in groups.items():
-            for group_code, group in enumerate(names):
-                rows = of_label[group_codes[of_label] == group_code]
-                if len(rows):
-                    yield (label, column, group), CellSums.of(p[rows], weight[rows])
-
-
-class _Column:
-    """Hold one column of a batch. ``first`` is the number of its first row in the file, counted from 0."""
-
-    def __init__(self, path: Path, name: str, values: pa.Array, first: int) -> None:
-        self._path, self._name, self._values, self._first = path, name, values, first
-
-    def probabilities(self) -> Floats:
-        p = self._numbers()
-        self._refuse((p < -ROUNDING) | (p > 1 + ROUNDING), "a probability lies from 0 to 1")
-        return np.clip(p, 0, 1)
-
-    def weights(self) -> Floats:
-        weight = self._numbers()
-        self._refuse(~np.isfinite(weight) | (weight < 0), "a weight is at least 0 and finite")
-        return weight
-
-    def levels(self, missing: str | None) -> tuple[npt.NDArray[np.int64], list[str]]:
-        """Return the number of each row's value, (n_rows,), and the values as text. ``missing`` stands for none."""
-        if missing is None:
-            self._refuse(self._values.is_null().to_numpy(zero_copy_only=False), "each row needs a label")
-        encoded = self._values if pa.types.is_dictionary(self._values.type) else self._values.dictionary_encode()
-        texts = [" ".join(as_text(value).split()) for value in encoded.dictionary.to_pylist()]
-        names = list(dict.fromkeys([*texts, *([] if missing is None else [missing])]))
-        if len(names) > MOST_GROUPS + 1:
-            raise DataError(
-                f'{self._path}: column "{self._name}" has {len(names):,} different values, and at most {MOST_GROUPS}'
-                " are measured; name another column"
-            )
-        # a text of the column may be spelled as the group of missing values is, and is then the same group
-        of_missing = [] if missing is None else [names.index(missing)]
-        places = np.array([*map(names.index, texts), *of_missing], dtype=np.int64)
-        return places[encoded.indices.fill_null(len(texts)).to_numpy().astype(np.int64)], names
-
-    def _numbers(self) -> Floats:
-        kind = self._values.type
-        if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind)):
-            raise DataError(f'{self._path}: column "{self._name}" has the type {kind}; write numbers')
-        values = pc.fill_null(self._values.cast(pa.float64()), np.nan).to_numpy()
-        self._refuse(np.isnan(values), "each row needs a number")
-        return np.asarray(values)
-
-    def _refuse(self, bad: npt.NDArray[np.bool_], rule: str) -> None:
-        if bad.any():
-            row = int(np.argmax(bad))
-            value = self._values[row].as_py()
-            text = "nothing" if value is None else f"{value!r}"
-            raise DataError(f'{self._path}, row {self._first + row + 1:,}: column "{self._name}" holds {text}; {rule}')
+    for column, (group_codes, names) in groups.items():
+        strata = (label_codes * len(names) + group_codes) * (int(fold.max(initial=0)) + 1) + fold
+        strata = strata.astype(np.int16)  # at most 51 labels, 51 groups and 5 folds, sorted in one pass
+        order = np.argsort(strata, kind="stable")
+        order = order[weight[order] > 0]
+        starts = np.flatnonzero(np.diff(strata[order], prepend=-1))
+        for rows in np.split(order, starts[1:]) if len(order) else []:
+            one = rows[0]
+            name = labels[label_codes[one]], column, names[group_codes[one]], int(fold[one])
+            yield name, CellSums.of(p[rows], weight[rows])
 
 
 def _opened(path: Path) -> pq.ParquetFile:

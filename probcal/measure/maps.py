@@ -18,6 +18,7 @@ from probcal import __version__
 from probcal.errors import DataError, ProbcalError, did_you_mean
 from probcal.measure.machine_text import interval_numbers
 from probcal.measure.measurement import MeasuredSection
+from probcal.measure.summary import Cells, SummarisedPredictions, folds_text
 from probcal.methods.calibrators.map_file import map_to_json
 from probcal.methods.registry import map_paths
 from probcal.reading.prediction_file import FilePredictions
@@ -149,8 +150,42 @@ def cross_fit(name: str, predictions: FilePredictions, seed: int, base_rates: Se
     return calibrated
 
 
+def cross_fit_cells(name: str, predictions: SummarisedPredictions) -> SummarisedPredictions:
+    """Return the summary with calibrated cells. Those of each fold are from a map that was fitted without the fold."""
+    cells = predictions.cells
+    maps = {fold: fit_cells(name, predictions, cells.fold != fold) for fold in np.unique(cells.fold).tolist()}
+
+    def calibrate(part: Cells) -> Cells:
+        calibrated = np.empty((len(part.p), 2))
+        for fold, one in maps.items():
+            calibrated[part.fold == fold] = one.predict_proba(part.p[part.fold == fold])
+        return replace(part, calibrated=calibrated)
+
+    of_groups = {names: calibrate(part) for names, part in predictions.group_cells.items()}
+    return replace(predictions, cells=calibrate(cells), group_cells=of_groups)
+
+
+def fit_cells(name: str, predictions: SummarisedPredictions, chosen: npt.NDArray[np.bool_]) -> Any:
+    """Return a map that is fitted on the ``chosen`` cells, (n_cells,). Each counts as the rows that it stands for."""
+    cells = predictions.cells
+    y, p, weight = cells.y[chosen], cells.p[chosen], cells.weight[chosen]
+    if len(np.unique(y)) < 2:
+        raise DataError(
+            f"--calibrate: some of the {FOLDS} folds hold all rows of a class; give more rows of each class, or measure"
+            " without --calibrate"
+        )
+    # the mean weight of a row is 1, as where each row is kept
+    weight = weight * (predictions.n_rows / cells.weight.sum())
+    try:
+        return new_map(name)._fit_scaled(p, y, weight)
+    except ValueError as error:
+        raise DataError(f"--calibrate {name}: {error}") from None
+
+
 def fit_all_rows(name: str, predictions: FilePredictions, base_rates: Sequence[float] | None = None) -> Any:
     """Return a map that is fitted on all rows. ``base_rates`` of the classes are for the map ``prior`` alone."""
+    if isinstance(predictions, SummarisedPredictions):
+        return fit_cells(name, predictions, np.ones(len(predictions.y), dtype=bool))
     return _fit_map(name, predictions, np.arange(predictions.n_rows), base_rates)
 
 
@@ -204,7 +239,8 @@ def exported_map(
         "shares": {label: float(share) for label, share in predictions.shares().items()},
         "map": name,
         **weighting,
-        "judged_by": f"maps fitted on the other 4 of 5 stratified folds, seed {seed}; 95 % bootstrap intervals",
+        "judged_by": f"maps fitted on the other 4 of 5 {folds_text(predictions)}, seed {seed}; "
+        "95 % bootstrap intervals",
         "metrics": {
             line.quantity.name: {"before": interval_numbers(line.before), "after": interval_numbers(line.after)}
             for line in section.lines

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from probcal.errors import ProbcalError
 from probcal.measure.machine_text import csv_text_of, json_text_of
 from probcal.measure.maps import (
+    FOLDS,
+    PRIOR,
     cross_fit,
+    cross_fit_cells,
     exported_map,
     fit_all_rows,
     read_base_rates,
@@ -20,6 +23,7 @@ from probcal.measure.maps import (
 )
 from probcal.measure.measurement import MeasuredSection, class_sections, default_draws, measure_sections
 from probcal.measure.part_tests import part_tests
+from probcal.measure.summary import SummarisedPredictions
 from probcal.measure.text import Measurement, text_lines, value_lines
 from probcal.metrics.decisions import Costs
 from probcal.reading.output_file import delimited_with_columns, refuse_path, write_output
@@ -27,6 +31,7 @@ from probcal.reading.prediction_file import FilePredictions, PredictionsRequest,
 
 if TYPE_CHECKING:
     from probcal.measure.many_files import Mapper
+    from probcal.reading.table import UserTable
 
 Printer = Callable[[str], None]
 FEWEST_ASKED_DRAWS = 20
@@ -56,6 +61,8 @@ class MeasureOptions:
     """What ``--base-rate`` names: a number, or a ``label=rate`` for each class."""
     scale: Literal["linear", "logit"] | None = None
     """Scale of the diagrams of the report. None: the one that suits the base rate."""
+    cluster: str | None = None
+    """The option that names a cluster, for a note where it has no effect."""
 
 
 def measure(
@@ -85,7 +92,10 @@ def measure(
     if options.map is not None:
         if options.output is not None:  # refuses a name that the table has already
             names = calibrated_names(predictions.table, predictions.columns, options.map, "-o: the table")
-        calibrated = cross_fit(options.map, predictions, options.seed, base_rates)
+        if isinstance(predictions, SummarisedPredictions):
+            predictions = cross_fit_cells(options.map, predictions)
+        else:
+            calibrated = cross_fit(options.map, predictions, options.seed, base_rates)
         full_fit = fit_all_rows(options.map, predictions, base_rates)
     measured = predictions
     if base_rates is not None:
@@ -134,19 +144,31 @@ def _read(request: PredictionsRequest, options: MeasureOptions) -> FilePredictio
     if files is None and path.suffix == ".parquet" and path.is_file():
         files = [path]
     if files is None:
-        return read_predictions(request)
+        return _read_whole(request, options)
     if (n_rows := many_files.n_rows_of(files)) <= many_files.EXACT_ROWS:
-        return read_predictions(request, None if files == [path] else many_files.joined_table(request.source, files))
-    if options.map is not None:
-        raise ProbcalError(
-            f"--calibrate keeps all rows, and these are {n_rows:,}; give at most {many_files.EXACT_ROWS:,}, which are"
-            " more than any map needs"
-        )
+        table = None if files == [path] else many_files.joined_table(request.source, files)
+        return _read_whole(request, options, table)
+    limit = f"and these are {n_rows:,}; give at most {many_files.EXACT_ROWS:,}"
+    if options.output is not None:
+        raise ProbcalError(f"-o keeps all rows, {limit}, or write the map with --export and use probcal apply")
+    if options.map == PRIOR:
+        raise ProbcalError(f"--calibrate {PRIOR} weights single rows, {limit}, or take another map")
     if request.grades is not None:
-        raise ProbcalError(
-            f"--grades keeps all rows, and these are {n_rows:,}; give at most {many_files.EXACT_ROWS:,}"
-        )
-    return many_files.summarised(request.source, files, request, options.map_files or map)
+        raise ProbcalError(f"--grades keeps all rows, {limit}")
+    folds = 1 if options.map is None else FOLDS
+    return many_files.summarised(request.source, files, request, options.map_files or map, folds, options.seed)
+
+
+def _read_whole(
+    request: PredictionsRequest, options: MeasureOptions, table: UserTable | None = None
+) -> FilePredictions:
+    predictions = read_predictions(request, table)
+    if options.output is None:  # nothing writes the columns again, and a million rows of text are 80 MB
+        predictions = replace(predictions, table=replace(predictions.table, columns=[]))
+    if options.cluster is None:
+        return predictions
+    note = f"{options.cluster} has no effect: only many files with more than 5,000,000 rows are read on a cluster"
+    return replace(predictions, notes=[*predictions.notes, note])
 
 
 def _refuse_options(options: MeasureOptions) -> None:

@@ -198,12 +198,15 @@ class _Part:
     ) -> _Part:
         """Return the part of a summary, which has neither a p-value nor closed forms. Both need single rows."""
         y, p, weight = cells.y, cells.p, cells.weight
-        data = Prediction(y, p, weight)
-        values = [float(quantity.value(data)) for quantity in quantities]
+        stages = [p] if cells.calibrated is None else [p, cells.calibrated]
+        values = [
+            [float(quantity.value(data)) for quantity in quantities]
+            for data in (Prediction(y, stage, weight) for stage in stages)
+        ]
         support = replace(row_support(y, p, weight, classes, cells.squares), has_p_value=False)
-        closed_forms = [NO_INTERVAL] * len(quantities)
+        closed_forms = [[NO_INTERVAL] * len(quantities) for _ in stages]
         no_rows = np.empty(0, np.intp)
-        return cls(names, no_rows, y, [p], weight, [values], [closed_forms], support, cells.counts, cells.squares)
+        return cls(names, no_rows, y, stages, weight, values, closed_forms, support, cells.counts, cells.squares)
 
     @classmethod
     def of_rows(

@@ -63,6 +63,8 @@ class CellSums:
         return self.on_grid() if len(self.codes) > MOST_DISTINCT else self
 
 
+Folds = dict[int, tuple[CellSums, CellSums]]
+"""Number of a fold -> the sums of its negative and of its positive rows."""
 NO_ROWS = CellSums(np.empty(0, np.int64), np.empty((4, 0)))
 
 
@@ -87,10 +89,10 @@ def _grid_numbers(p: Floats) -> Codes:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Hold the rows of a section: up to two for each cell, one of negative and one of positive label.
+    """Hold the rows of a section: up to two for each cell and fold, one of negative and one of positive label.
 
-    ``y``, ``p``, ``weight`` and ``squares`` (sum of squared weights) are (n,). ``counts`` is the number of rows of each
-    label that they stand for.
+    ``y``, ``p``, ``weight``, ``squares`` (sum of squared weights) and ``fold`` are (n,). ``counts`` is the number of
+    rows of each label that they stand for. ``calibrated``, (n, 2), is None without a map.
     """
 
     y: npt.NDArray[np.int64]
@@ -98,10 +100,22 @@ class Cells:
     weight: Floats
     squares: Floats
     counts: tuple[int, int]
+    fold: Codes
+    calibrated: Floats | None = None
 
     @classmethod
-    def of(cls, negative: CellSums, positive: CellSums) -> Cells:
-        """Return the rows. Both labels of a cell have its mean probability, because they are equal in rank."""
+    def of_folds(cls, folds: Folds) -> Cells:
+        """Return the rows of all folds."""
+        parts = [cls.of(*pair, fold) for fold, pair in sorted(folds.items())]
+        y, p, weight, squares, fold = (
+            np.concatenate([getattr(part, name) for part in parts]) for name in ("y", "p", "weight", "squares", "fold")
+        )
+        negative, positive = map(sum, zip(*(part.counts for part in parts), strict=True))
+        return cls(y, p, weight, squares, (negative, positive), fold)
+
+    @classmethod
+    def of(cls, negative: CellSums, positive: CellSums, fold: int = 0) -> Cells:
+        """Return the rows of one fold. Both labels of a cell have its mean probability, as equals in rank."""
         if negative.is_grid != positive.is_grid:
             negative, positive = negative.on_grid(), positive.on_grid()
         codes, number = np.unique(np.append(negative.codes, positive.codes), return_inverse=True)
@@ -118,7 +132,7 @@ class Cells:
             p = codes.view(np.float64)
         y = np.repeat([0, 1], [len(negative.codes), len(positive.codes)])
         counts = int(negative.sums[_ROWS].sum()), int(positive.sums[_ROWS].sum())
-        return cls(y, p[number], sums[_WEIGHT], sums[_SQUARES], counts)
+        return cls(y, p[number], sums[_WEIGHT], sums[_SQUARES], counts, np.full(len(y), fold))
 
 
 @dataclass(frozen=True)
@@ -135,3 +149,8 @@ class SummarisedPredictions(FilePredictions):
 
     def counts(self) -> dict[str, int]:
         return dict(zip(self.classes, self.cells.counts, strict=True))
+
+
+def folds_text(predictions: FilePredictions) -> str:
+    """Return in words how the folds of a map were drawn. Rows of many files are drawn one by one."""
+    return "random folds" if isinstance(predictions, SummarisedPredictions) else "stratified folds"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from probcal._io import aligned_lines, counted, join_first, printable, wrap_line
 from probcal.measure.measurement import MOST_CLASSES, Line, MeasuredSection
 from probcal.measure.part_tests import GRADE, LEVEL, PartTests, families, part_title
-from probcal.measure.summary import SummarisedPredictions
+from probcal.measure.summary import SummarisedPredictions, folds_text
 from probcal.metrics.bootstrap import FEW_DRAWS, Interval, Quantity
 from probcal.metrics.decisions import Costs, excess_cost_bound
 from probcal.metrics.row_support import FEWEST_CLASS_ROWS, FEWEST_ROWS
@@ -181,7 +181,8 @@ def legend(measurement: Measurement) -> list[str]:
     else:
         lines.append("Intervals in closed form: Wilson's for the base rate, DeLong's for the AUC, normal for means.")
     if measurement.map is not None:
-        lines.append(f"After: {measurement.map}; each row by a map fitted on the other four of 5 stratified folds.")
+        folds = folds_text(measurement.predictions)
+        lines.append(f"After: {measurement.map}; each row by a map fitted on the other four of 5 {folds}.")
         lines.append(
             "* the 95 % interval of the change of a loss excludes 0. After calibration, the calibration errors and "
             "the AUC are a little smaller than on new rows, because five different maps together saw every label."

@@ -201,10 +201,16 @@ def _drawn_batches(
         size = min(_BATCH, draws - begin)
         if squares is not None:
             # Rows that stand for many are drawn by Poisson's distribution, with the mean and the variance of their
-            # weight. For equal weights this is the number of rows that a bootstrap draws, but for the fixed sum.
-            total, square = pooled[0].counts(weight), pooled[0].counts(squares)
-            unit = np.divide(square, total, out=np.ones_like(total), where=total > 0)  # the weight of each row
-            yield [pooled[0].drawn(unit * random.poisson(total / unit, size=(size, len(total))))]
+            # weight. For equal weights this is the number of rows that a bootstrap draws, but for the fixed sum. Rows
+            # that share their blocks in every stage are drawn together.
+            cells, numbers = np.unique([rows.cells for rows in pooled], axis=1, return_inverse=True)
+            total, square = np.bincount(numbers, weight), np.bincount(numbers, squares)
+            unit = square / total  # the weight of each row
+            drawn = unit * random.poisson(total / unit, size=(size, len(total)))
+            yield [
+                rows.drawn(np.array([np.bincount(places, one, 2 * len(rows.blocks.p)) for one in drawn]))
+                for rows, places in zip(pooled, cells, strict=True)
+            ]
             continue
         if draws_counts:
             yield [pooled[0].drawn(weight[0] * random.multinomial(n_rows, shares, size=size))]

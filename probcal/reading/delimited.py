@@ -73,7 +73,9 @@ def read_delimited_text(content: bytes, path: Path) -> DelimitedTable:
         raise DataError(f"{path}: is empty")
     if len(header) > _MOST_COLUMNS:
         raise DataError(f"{path}: has {len(header):,} columns; at most {_MOST_COLUMNS:,} are allowed")
-    table = None if delimiter is None else _read_fast(text, delimiter, len(header))
+    # equally long in ASCII, the text and the file have the same bytes, which are not made again
+    encoded = content if text.isascii() and len(text) == len(content) else text.encode("utf-8", "replace")
+    table = None if delimiter is None else _read_fast(encoded, delimiter, len(header))
     columns = [] if table is None else [column.slice(1) for column in table.columns]
     # pyarrow tells no line numbers. They are known where every line is a row, or else the exact reader finds them.
     lines = _simple_lines(text, lines_before, 0 if table is None else len(table))
@@ -86,9 +88,8 @@ def read_delimited_text(content: bytes, path: Path) -> DelimitedTable:
     return DelimitedTable([name.strip() for name in header], columns, notes, delimiter, lines)
 
 
-def _read_fast(text: str, delimiter: str, width: int) -> pa.Table | None:
+def _read_fast(content: bytes, delimiter: str, width: int) -> pa.Table | None:
     """Return all lines, that of the names too, or None for a text that only the exact reader understands."""
-    content = text.encode("utf-8", "replace")
     if not _has_plain_quotes(content, delimiter):
         return None
     names = [f"f{index}" for index in range(width)]

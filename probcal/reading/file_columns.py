@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from probcal._io import counted
 from probcal.data.text_values import NUMBER, as_text
-from probcal.errors import DataError
+from probcal.errors import DataError, did_you_mean
 from probcal.reading.number_form import Mark, plain_values, rounded_numbers
 from probcal.reading.table import UserTable
 from probcal.reading.text_column import TEXT, TextColumn
@@ -29,6 +29,7 @@ MISSING_GROUP = "(missing)"
 ROUNDING = 1e-6
 """How far a probability may lie beyond 0 or 1: ten roundings of float32."""
 MOST_GROUPS = 50
+_MOST_NAMES = 10
 # Share of the rows. Percent lie mostly above 1, and a slip of the pen is a single row.
 _PERCENT_SHARE = 0.5
 _SIGN = "[%\N{FULLWIDTH PERCENT SIGN}]"
@@ -189,6 +190,28 @@ class FileColumn:
     def _text_of(self, row: int) -> str:
         """Return a value as it stands in the file, for messages."""
         return str(texts_of(self.table.pandas_column(self.index).iloc[[row]])[0])
+
+
+def named_column(table: UserTable, option: str, name: str | None) -> FileColumn:
+    if name is None:
+        raise DataError(f"{table.origin_name}: name a column with {option}; there are: {listing_of(table)}")
+    names = names_of(table)
+    indices = [index for index, other in enumerate(names) if other == name.strip()]
+    if len(indices) > 1:
+        raise DataError(f'{option}: {len(indices)} columns of {table.origin_name} are called "{name}"; rename one')
+    if not indices:
+        hint = did_you_mean(name, names) or table.header_hint()
+        raise DataError(f'{option}: {table.origin_name} has no column "{name}"{hint} (it has: {listing_of(table)})')
+    return FileColumn(table, indices[0])
+
+
+def names_of(table: UserTable) -> list[str]:
+    return [str(name).strip() for name in table.names]
+
+
+def listing_of(table: UserTable) -> str:
+    names = names_of(table)
+    return ", ".join(names[:_MOST_NAMES]) + (", …" if len(names) > _MOST_NAMES else "")
 
 
 def refuse_rows(table: UserTable, bad: Any, fault: Callable[[int], str], advice: str) -> None:

@@ -12,19 +12,23 @@ import numpy.typing as npt
 
 from probcal._io import counted
 from probcal.data.text_values import sort_labels
-from probcal.errors import DataError, did_you_mean
+from probcal.errors import DataError
 from probcal.reading.decimal_mark import Marks, decimal_marks
 from probcal.reading.file_columns import (
     MOST_GROUPS,
     ROUNDING,
     FileColumn,
     Floats,
+    listing_of,
+    named_column,
+    names_of,
     one_spelling,
     refuse_rows,
     same_label,
     texts_of,
 )
 from probcal.reading.number_form import Mark
+from probcal.reading.periods import Every, days_of, period_names, refuse_many_periods
 from probcal.reading.table import UserTable, read_table
 from probcal.reading.target import Target, read_target, read_word_labels, refuse_rounded_labels, refuse_unknown_labels
 
@@ -32,7 +36,6 @@ from probcal.reading.target import Target, read_target, read_word_labels, refuse
 _SUM = 0.01
 # Fewest rows of a label in a table of a few rows.
 _FEWEST_ROWS = 2
-_MOST_NAMES = 10
 # Pairs of labels of which everybody means the second by "the probability".
 _LABEL_PAIRS = (
     ("0", "1"), ("-1", "1"), ("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("negative", "positive"),
@@ -54,10 +57,17 @@ class PredictionsRequest:
     decimal: Mark | None = None
     label: tuple[str, ...] = ()
     """Words such as NA that are labels, although they usually mean a missing value."""
+    time: str | None = None
+    """Column of dates, whose periods are groups."""
+    every: Every = "month"
     grades: str | None = None
     """Name of a column of rating grades, or a number of bins of the probability."""
     few_labels: bool = False
     """Whether a few rows, or rows of one class, are enough, because a log begins so."""
+
+    def __post_init__(self) -> None:
+        if self.time in self.groups:
+            raise DataError(f'column "{self.time}" is given with --group and with --time; give one')
 
 
 @dataclass(frozen=True)
@@ -151,7 +161,7 @@ def read_predictions(request: PredictionsRequest, table: UserTable | None = None
         p=p,
         weight=weight,
         has_weights=weight_column is not None,
-        groups={name: column.groups() for name, column in group_columns.items()},
+        groups={name: column.groups() for name, column in group_columns.items()} | _periods(table, request),
         mark=marks[columns[0].index],
         grades=_read_grades(table, request.grades),
         notes=[*notes_on_words, *notes, *notes_on_sums],
@@ -159,11 +169,17 @@ def read_predictions(request: PredictionsRequest, table: UserTable | None = None
 
 
 def _read_grades(table: UserTable, given: str | None) -> tuple[str, npt.NDArray[np.object_]] | int | None:
-    if given is None or given in _names(table) or not given.isdecimal():
+    if given is None or given in names_of(table) or not given.isdecimal():
         return None if given is None else (given, named_column(table, "--grades", given).groups("--grades"))
     if not 0 < (n_bins := int(given)) <= MOST_GROUPS:
         raise DataError(f"--grades {given}: name a column, or a number of bins from 1 to {MOST_GROUPS}")
     return n_bins
+def _periods(table: UserTable, request: PredictionsRequest) -> dict[str, npt.NDArray[np.object_]]:
+    if request.time is None:
+        return {}
+    names = period_names(days_of(table, request.time), request.every)
+    refuse_many_periods(set(names.tolist()), request.time, request.every)
+    return {request.time: names.astype(object)}
 
 
 def number_columns(
@@ -194,36 +210,14 @@ def calibrated_names(table: UserTable, columns: Sequence[str], map: str, where: 
     Raises DataError where the table, which messages call ``where``, has such a column already.
     """
     names = [f"{column}_{map}" for column in columns]
-    if conflicts := [name for name in names if name in _names(table)]:
+    if conflicts := [name for name in names if name in names_of(table)]:
         raise DataError(f'{where} already has a column "{conflicts[0]}"; rename it, or leave it out of the table')
     return names
 
 
-def named_column(table: UserTable, option: str, name: str | None) -> FileColumn:
-    if name is None:
-        raise DataError(f"{table.origin_name}: name a column with {option}; there are: {_listing(table)}")
-    names = _names(table)
-    indices = [index for index, other in enumerate(names) if other == name.strip()]
-    if len(indices) > 1:
-        raise DataError(f'{option}: {len(indices)} columns of {table.origin_name} are called "{name}"; rename one')
-    if not indices:
-        hint = did_you_mean(name, names) or table.header_hint()
-        raise DataError(f'{option}: {table.origin_name} has no column "{name}"{hint} (it has: {_listing(table)})')
-    return FileColumn(table, indices[0])
-
-
-def _names(table: UserTable) -> list[str]:
-    return [str(name).strip() for name in table.names]
-
-
-def _listing(table: UserTable) -> str:
-    names = _names(table)
-    return ", ".join(names[:_MOST_NAMES]) + (", …" if len(names) > _MOST_NAMES else "")
-
-
 def _probability_columns(table: UserTable, patterns: Sequence[str]) -> list[FileColumn]:
     """Return the columns that ``--probability`` names. A name may hold a ``*``."""
-    names = _names(table)
+    names = names_of(table)
     columns: list[FileColumn] = []
     if not patterns:
         named_column(table, "--probability", None)
@@ -234,7 +228,7 @@ def _probability_columns(table: UserTable, patterns: Sequence[str]) -> list[File
         regex = re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
         matches = [FileColumn(table, index) for index, name in enumerate(names) if regex.fullmatch(name)]
         if not matches:
-            hint = f"{table.header_hint()} (it has: {_listing(table)})"
+            hint = f"{table.header_hint()} (it has: {listing_of(table)})"
             raise DataError(f"--probability: no column of {table.origin_name} matches {pattern}{hint}")
         columns += matches
     indices = [column.index for column in columns]

@@ -67,14 +67,8 @@ class UserTable:
         """Return the columns of text by their index."""
         return {index: TextColumn(column) for index, column in enumerate(self.columns) if is_text(column.type)}
 
-    @cached_property
-    def frame(self) -> pd.DataFrame:
-        """Return the table as pandas has it: categorical text without words for missing values, numbers, booleans."""
-        columns = {place: self.pandas_column(place) for place in range(len(self.columns))}
-        return pd.DataFrame(columns).set_axis(list(self.names), axis=1)
-
     def pandas_column(self, place: int) -> pd.Series:
-        """Return one column as ``frame`` has it."""
+        """Return one column as pandas has it: categorical text without words for missing values, numbers, booleans."""
         column = self.columns[place]
         if pa.types.is_integer(column.type) and column.null_count:
             return pd.Series(column.to_pylist(), dtype="UInt64" if pa.types.is_uint64(column.type) else "Int64")
@@ -86,7 +80,7 @@ class UserTable:
 
     @cached_property
     def word_columns(self) -> Mapping[int, pd.Series]:
-        """Return index -> column with words such as NA, which are missing values in ``frame``."""
+        """Return index -> column with words such as NA, which are missing values in ``pandas_column``."""
         return {
             index: column.with_words(column.words).categories() for index, column in self.texts.items() if column.words
         }
@@ -130,7 +124,7 @@ def read_table(source: str) -> UserTable:
         content, digest = read_unpacked(path)
     stem = Path(path.stem) if path.suffix in OPENERS else path
     name = "stdin" if source == STANDARD_INPUT else stem.stem
-    if not content.strip():
+    if not content or content.isspace():
         raise DataError(f"{path}: is empty")
     # By the content and not by the name, since standard input has none.
     if content.startswith(b"PAR1"):

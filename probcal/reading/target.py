@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -46,12 +48,12 @@ class Target:
     has_choice: bool
     """Whether the user named the positive label."""
 
-    @property
+    @cached_property
     def label_mask(self) -> npt.NDArray[np.bool_]:
         """Return (n_rows,) whether each row has a label."""
-        return np.array([label is not None for label in self.labels], dtype=bool)
+        return np.asarray(self.labels != None, dtype=bool)  # noqa: E711  # compares each label
 
-    @property
+    @cached_property
     def classes(self) -> npt.NDArray[np.object_]:
         """Return (n_rows,) the class of each row, one of the names of ``class_counts``. Rows without a label too."""
         if self.positive is None:
@@ -88,15 +90,16 @@ def read_target(
     """
     column = f'{table_name}: column "{name}"'
     labels = _labels(raw, mark)
-    distinct = sort_labels(label for label in labels if label is not None)
-    rows = sum(label is not None for label in labels)
+    found = Counter(labels.tolist())
+    found.pop(None, None)
+    distinct, rows = sort_labels(found), found.total()
     if not distinct:
         raise DataError(f"{column} is empty: no row has a label")
     if len(distinct) == 1 and not few_labels:
         raise DataError(f'{column} holds only one class, "{distinct[0]}", in {counted(rows)}; two are needed')
     if not (few_labels and len(distinct) <= 2):
         _refuse_unusable_labels(column, distinct, rows, min_rows)
-    counts = {label: int((labels == label).sum()) for label in distinct}
+    counts = {label: found[label] for label in distinct}
     if positive is not None:
         positive = label_named(positive, counts, mark)
         if positive not in counts and not few_labels:

@@ -114,9 +114,10 @@ class FileFacts:
 
 
 def infer_column(
-    name: str, raw: pa.ChunkedArray, choices: ColumnChoices, facts: FileFacts | None = None
-) -> TableColumn:
-    """Return the column ``raw``, (n_rows,) of any type, with its inferred type.
+    name: str, raw: pa.ChunkedArray, choices: ColumnChoices, facts: FileFacts | None = None,
+    text: TextColumn | None = None,
+) -> TableColumn:  # fmt: skip
+    """Return the column ``raw``, (n_rows,) of any type, with its inferred type. ``text`` is the same column as text.
 
     Raises DataError for a choice that does not fit the column.
     """
@@ -125,7 +126,8 @@ def infer_column(
         return TableColumn(name, "left out", "by --drop", raw.null_count)
     if pa.types.is_null(raw.type):
         return TableColumn(name, "left out", "values of a type that is not read, such as lists", len(raw))
-    text = TextColumn(raw) if is_text(raw.type) else None
+    if text is None and is_text(raw.type):
+        text = TextColumn(raw)
     missing = raw.null_count if text is None else text.n_missing
     if missing == len(raw):
         return TableColumn(name, "left out", "empty", missing)
@@ -262,7 +264,7 @@ def _number_column(
     missing = len(values) - len(present)
     if present.empty:
         return TableColumn(name, "left out", f"empty{notes}", missing)
-    if present.nunique() < 2 and not plan.words:
+    if present.min() == present.max() and not plan.words:
         if abs(present.iloc[0]) >= LARGEST_EXACT:
             return TableColumn(name, "left out", "numbers too large to tell apart; --category keeps them", missing)
         return _constant_column(name, as_text(present.iloc[0]), missing)
@@ -275,7 +277,8 @@ def _number_column(
 
 def _identifier_reason(name: str, numbers: pd.Series) -> str | None:
     """Return why a number only identifies rows, or None."""
-    if len(numbers) < _FEW_ROWS or numbers.nunique() < len(numbers) or not (numbers == numbers.round()).all():
+    # to count different numbers takes the longest, and comes last
+    if len(numbers) < _FEW_ROWS or not (numbers == numbers.round()).all() or numbers.nunique() < len(numbers):
         return None
     if numbers.max() - numbers.min() == len(numbers) - 1:
         return _COUNTERS[0]
@@ -287,7 +290,7 @@ def _identifier_reason(name: str, numbers: pd.Series) -> str | None:
 def _date_column(name: str, days: npt.NDArray[np.float64], plan: ColumnPlan, notes: str = "") -> TableColumn:
     values = pd.Series(days)
     present = values.dropna()
-    if present.nunique() < 2 and not plan.words:
+    if present.min() == present.max() and not plan.words:
         return _constant_column(name, as_date(present.iloc[0]), len(values) - len(present))
     unit = "as days since 1970" if plan.dates not in MONTHS else "the first day of each as days since 1970"
     if plan.words:

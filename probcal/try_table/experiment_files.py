@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -138,7 +139,7 @@ def _texts(column: TableColumn, prepared: PreparedTable) -> list[str]:
     values = column.values.iloc[prepared.rows]
     if column.kind in ("category", "group"):
         return [*values.astype(object).where(values.notna(), "")]
-    return ["" if np.isnan(number) else as_text(number) for number in values.to_numpy(np.float64)]
+    return ["" if math.isnan(number) else as_text(number) for number in values.to_numpy(np.float64).tolist()]
 
 
 @dataclass(frozen=True)

@@ -152,7 +152,7 @@ def held_out_text(predictions: HeldOutPredictions, prepared: PreparedTable) -> s
     A column ``weight`` follows if rare classes have more rows in the sample than in the table.
     """
     table, target, classes = prepared.table, prepared.target, prepared.class_names
-    frame = table.frame.set_axis(card_names(table.names), axis=1)
+    places = {name: place for place, name in enumerate(card_names(table.names))}
     ids = [
         column.name
         for column in prepared.columns
@@ -163,7 +163,11 @@ def held_out_text(predictions: HeldOutPredictions, prepared: PreparedTable) -> s
     header += [] if predictions.weights is None else ["weight"]
     probabilities = predictions.p[:, 1:] if len(classes) == 2 else predictions.p
     texts = {
-        name: [as_text(value) for value in frame[name].iloc[predictions.rows].astype(object).fillna("")] for name in ids
+        name: [
+            as_text(value)
+            for value in table.pandas_column(places[name]).iloc[predictions.rows].astype(object).fillna("")
+        ]
+        for name in ids
     }
     rows = [
         [

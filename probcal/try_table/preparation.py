@@ -92,11 +92,9 @@ class PreparedTable:
     notes: list[str] = field(default_factory=list)
     """Notes to read before you trust any result."""
 
-    @property
-    def raw(self) -> pd.DataFrame:
-        """Return the labelled rows as they were read, (n_labelled, n_columns), with the names of the cards."""
-        frame = self.table.frame.set_axis(card_names(self.table.names), axis=1)
-        return frame[self.target.label_mask].reset_index(drop=True)
+    def raw_column(self, place: int) -> pd.Series:
+        """Return one column of the labelled rows as it was read, (n_labelled,). Many different texts take a while."""
+        return self.table.pandas_column(place)[self.target.label_mask].reset_index(drop=True)
 
     @property
     def n_labelled(self) -> int:
@@ -252,7 +250,8 @@ def _infer_columns(
                 column = infer_column(name, raw, ColumnChoices(number=[name]), facts)
             columns.append(time_column(name, column))
         else:
-            columns.append(infer_column(name, raw, choices, facts))
+            text = table.texts.get(index) if len(rows) == table.n_rows else None
+            columns.append(infer_column(name, raw, choices, facts, text))
             indicators.append(indicator(columns[-1], raw, names))
     return [*columns, *(column for column in indicators if column is not None)]
 

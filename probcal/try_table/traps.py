@@ -17,6 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from probcal._io import join_first
 from probcal.data.dataset import Dataset
+from probcal.reading.table_plan import card_names
 from probcal.runner.cell_rows import split_rows
 from probcal.try_table.column_types import TableColumn
 from probcal.try_table.preparation import PreparedTable
@@ -51,6 +52,8 @@ _TIME_NAME = re.compile(
 )
 # The years 1990 to 2100 as seconds since 1970.
 _SECONDS = (631_152_000, 4_102_444_800)
+# Dates of eight digits.
+_FIRST_DATE, _LAST_DATE = 19_000_101, 21_001_231
 # A smaller share of test rows with a copy among the training rows changes no result.
 _MOST_COPIES = 0.005
 _SPLITS_FOR_COPIES = 5
@@ -67,11 +70,8 @@ class Traps:
     lines: list[str]
 
 
-def find_traps(prepared: PreparedTable, raw: pd.DataFrame, dataset: Dataset, seed: int) -> Traps:
-    """Return the traps of a table. ``raw`` holds its labelled rows as they were read, (n_rows, n_columns).
-
-    ``dataset`` holds the used rows, and ``seed`` is that of the splits.
-    """
+def find_traps(prepared: PreparedTable, dataset: Dataset, seed: int) -> Traps:
+    """Return the traps of a table. ``dataset`` holds the used rows, and ``seed`` is that of the splits."""
     y, columns = dataset.y, prepared.inputs
     leaks: dict[str, str] = {}
     for name, line in (
@@ -86,19 +86,24 @@ def find_traps(prepared: PreparedTable, raw: pd.DataFrame, dataset: Dataset, see
     if prepared.split.kind != "time_ordered":
         lines += _date_columns(columns, prepared.split.kind == "group_k_fold")
     if prepared.split.kind != "group_k_fold":
-        lines += _group_columns(prepared, raw)
+        lines += _group_columns(prepared)
     return Traps(list(leaks), lines)
 
 
 def _label_copy_leaks(prepared: PreparedTable) -> Iterator[tuple[str, str]]:
     """Yield each column whose few values, a missing one too, all occur with only one label."""
-    labels = pd.Series(prepared.target.labels[prepared.target.label_mask])
-    if len(labels) < _FEWEST_TABLE_ROWS:
+    labels, names = pd.factorize(prepared.target.labels[prepared.target.label_mask])
+    n = len(labels)
+    if n < _FEWEST_TABLE_ROWS:
         return
+    most = min(_MOST_VALUES * len(names), n / 4)
     for column in prepared.inputs:
-        codes, values = pd.factorize(column.values.astype(object), use_na_sentinel=False)
-        is_coarse = len(values) <= min(_MOST_VALUES * labels.nunique(), len(labels) / 4)
-        if is_coarse and (labels.groupby(codes).nunique() == 1).all():
+        # the first rows tell of most columns that they have too many values
+        if column.values.iloc[: 2 * int(most) + 2].nunique() > most:
+            continue
+        codes, values = pd.factorize(column.values, use_na_sentinel=False)
+        is_coarse = len(values) <= most
+        if is_coarse and len(np.unique(codes * len(names) + labels)) == len(values):
             yield (
                 column.name,
                 f'"{column.name}" alone determines the target in every row. Unless you know it beforehand, '
@@ -231,30 +236,33 @@ def _date_columns(columns: Sequence[TableColumn], has_groups: bool) -> Iterator[
 
 def _has_dates_as_numbers(column: TableColumn) -> bool:
     """Return whether all numbers of a column are dates such as 19900330, or seconds since 1970 by size and name."""
-    values = column.values.dropna().unique() if column.kind == "number" else np.zeros(0)
-    if len(values) < _FEWEST_ROWS or not (values % 1 == 0).all():
+    values = column.values.dropna().to_numpy() if column.kind == "number" else np.zeros(0)
+    if not len(values) or not (values % 1 == 0).all():
         return False
     first, last = values.min(), values.max()
+    if last < min(_SECONDS[0], _FIRST_DATE) or len(values := np.unique(values)) < _FEWEST_ROWS:
+        return False
     # in seconds, or in milliseconds as programs in Java write them
     is_since_1970 = any(_SECONDS[0] * unit <= first and last <= _SECONDS[1] * unit for unit in (1, 1_000))
     if _TIME_NAME.fullmatch(column.name) and is_since_1970:
         return True
     months, days = values // 100 % 100, values % 100
     is_date = (months >= 1) & (months <= 12) & (days >= 1) & (days <= 31)
-    return bool(first >= 19_000_101 and last <= 21_001_231 and is_date.all())
+    return bool(first >= _FIRST_DATE and last <= _LAST_DATE and is_date.all())
 
 
-def _group_columns(prepared: PreparedTable, raw: pd.DataFrame) -> Iterator[str]:
-    n = len(raw)
+def _group_columns(prepared: PreparedTable) -> Iterator[str]:
+    n = prepared.n_labelled
     suffix = " in place of --time" if prepared.split.kind == "time_ordered" else ""
-    for name, values in raw.items():
-        if str(name) == prepared.target.name or not is_group_name(str(name)):
+    for place, name in enumerate(card_names(prepared.table.names)):
+        if name == prepared.target.name or not is_group_name(name):
             continue
+        values = prepared.raw_column(place)
         n_groups, n_known = values.nunique(), int(values.notna().sum())
         if n_groups >= max(_FEWEST_GROUPS, _GROUPS_PER_ROW * n) and n_known >= _ROWS_PER_GROUP * n_groups:
             yield (
                 f'"{name}": each value has {n_known / n_groups:.1f} rows on average, and they can be in both training '
-                f"and test rows. If you will predict for new ones, --group {_shell_word(str(name))}{suffix} keeps "
+                f"and test rows. If you will predict for new ones, --group {_shell_word(name)}{suffix} keeps "
                 "them together"
             )
 

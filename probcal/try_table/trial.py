@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,9 +32,11 @@ from probcal.try_table.preparation import PreparedTable, TableRequest, prepare, 
 from probcal.try_table.ranked_methods import RankedMethod, cell_ids, name_of, ranked_lines, ranking, split_values
 from probcal.try_table.split_choice import refuse_unusable_splits
 from probcal.try_table.traps import Traps, find_traps
-from probcal.try_table.trial_page import TrialFindings, write_trial_page
 from probcal.try_table.unseen_rows import UnseenResult, UnseenRows, measure_unseen, read_unseen_rows
 from probcal.try_table.verdict import VerdictContext, verdict
+
+if TYPE_CHECKING:
+    from probcal.try_table.trial_page import TrialFindings
 
 Printer = Callable[[str], None]
 _CARD_MEASURES = ("log-loss", "brier", "rms", "auc", "c_emp", "ece")
@@ -103,7 +105,7 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Printer,
     _refuse_other_table(path, heading)
     description = [*describe.table_lines(prepared), "", *describe.plan_lines(prepared, plan, request.rows is not None)]
     description += unseen_rows.plan_lines if unseen_rows else []
-    traps = find_traps(prepared, prepared.raw, table_files.dataset, request.seed)
+    traps = find_traps(prepared, table_files.dataset, request.seed)
     for line in description:
         print_line(line)
     if options.dry_run:
@@ -123,6 +125,8 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Printer,
     lines = [*result.ranked_lines, "", *wrap_line(result.verdict, hang=0), *describe.trap_lines(traps.lines)]
     for line in ["", *lines, "", *result.unseen_lines]:
         print_line(line)
+    from probcal.try_table.trial_page import write_trial_page  # a plan needs no page
+
     print_line(f"report: {write_trial_page(Store(folder), result.findings(description), folder / 'report.html')}")
     if options.export:
         for line in result.export(options.export):
@@ -191,6 +195,8 @@ class TrialResult:
 
     def findings(self, description: Sequence[str]) -> TrialFindings:
         """Return what the page of the trial shows. ``description`` has the lines about the table and the plan."""
+        from probcal.try_table.trial_page import TrialFindings
+
         enriched = bool(self.prepared.enriched_classes)
         return TrialFindings(
             self.methods, self._scale.bound, self.verdict, self.traps.lines, description, enriched, self.unseen

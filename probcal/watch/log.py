@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 
 from probcal.errors import DataError
-from probcal.reading.dates import AMBIGUOUS, MIXED_ZONES, DateOrder, date_order, parse_dates, typed_days
-from probcal.reading.file_columns import Floats, Texts
-from probcal.reading.prediction_file import PredictionsRequest, named_column, number_columns, read_predictions
+from probcal.reading.file_columns import Floats, Texts, named_column
+from probcal.reading.periods import days_of
+from probcal.reading.prediction_file import PredictionsRequest, number_columns, read_predictions
 from probcal.reading.table import UserTable, read_table
-from probcal.reading.text_column import TEXT, is_date, is_text
+from probcal.reading.text_column import TEXT, is_text
 
 Bools = npt.NDArray[np.bool_]
 
@@ -53,7 +52,7 @@ def read_log(request: PredictionsRequest, time: str) -> Log:
     """
     table = read_table(request.source)
     has_label = _label_mask(table, request.target)
-    days = _days(table, time)
+    days = days_of(table, time)
     groups = {name: named_column(table, "--group", name).groups() for name in request.groups}
     p, y = np.full(table.n_rows, np.nan), np.full(table.n_rows, -1)
     notes: list[str] = []
@@ -85,26 +84,3 @@ def _label_mask(table: UserTable, target: str | None) -> Bools:
     if is_text(column.type):
         has_label = pc.and_(has_label, pc.not_equal(pc.utf8_trim_whitespace(column.cast(TEXT)), "").fill_null(False))
     return np.asarray(has_label.to_numpy(), dtype=bool)
-
-
-def _days(table: UserTable, name: str) -> Floats:
-    """Return the column of time as days since 1970, (n_rows,)."""
-    place = named_column(table, "--time", name).index
-    column = table.columns[place]
-    if is_date(column.type):
-        days = typed_days(column)
-    elif is_text(column.type):
-        text = table.texts[place]
-        order = date_order(text.distinct, np.ones(len(text.distinct)))
-        if order is None or order in (AMBIGUOUS, MIXED_ZONES):
-            reason = "holds no dates" if order is None else order
-            raise DataError(
-                f'--time: column "{name}" of {table.origin_name} {reason}; write dates such as 2026-11-28 or '
-                "2026-11-28 14:30"
-            )
-        days = np.asarray(text.spread(parse_dates(text.distinct, cast("DateOrder", order)), np.nan), dtype=np.float64)
-    else:
-        raise DataError(f'--time: column "{name}" of {table.origin_name} holds no dates; write them as 2026-11-28')
-    if (missing := np.isnan(days)).any():
-        raise DataError(f'{table.where(int(np.argmax(missing)))}: column "{name}" has no date; give each row its time')
-    return days

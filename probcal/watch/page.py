@@ -9,11 +9,12 @@ import numpy as np
 
 from probcal._io import printable
 from probcal.errors import is_installed
+from probcal.reading.periods import Every
 from probcal.reporting.html.charts import missing_pictures_note, styled_picture
 from probcal.reporting.html.page import render
 from probcal.watch.log import Log
 from probcal.watch.monitors import ALL_ROWS, DatedMonitor
-from probcal.watch.periods import Every, Period, group_name, group_rows, groups_of, period_rows, periods_of
+from probcal.watch.periods import Period, group_name, group_rows, groups_of, period_rows, periods_of
 from probcal.watch.text import EVIDENCE_HEADERS, HEADERS, LEGEND, LEGEND_OF_WAITING, evidence_cells, line, verdict
 from probcal.watch.watch import Watched
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +12,9 @@ from probcal.metrics import cross_entropy
 from probcal.metrics.checked_rows import checked
 from probcal.metrics.closed_forms import Bounds, intercept_interval, share_interval, slope_interval
 from probcal.metrics.recalibration import intercept_of, slope_of
+from probcal.reading.periods import Every, period_names
 from probcal.watch.log import Bools, Log
 
-Every = Literal["day", "week", "month", "quarter", "year"]
 _LEVEL = 0.95
 _BOUND = 1e-9
 """The monitor moves probabilities into [1e-9, 1 - 1e-9], so that they have log-odds. Intercept and slope do, too."""
@@ -47,19 +46,6 @@ class Period:
     expected_log_loss: float
     """The log loss of all rows if their predictions are calibrated: the mean entropy of the predictions. It needs no
     labels (confidence-based estimation)."""
-
-
-def period_names(days: npt.NDArray[np.float64], every: Every) -> npt.NDArray[Any]:
-    """Return the period of each day number, (n_rows,), such as 2026-11, 2026-Q4 or the Monday of a week."""
-    dates = np.floor(days).astype(np.int64).astype("datetime64[D]")
-    if every == "day":
-        return dates.astype(str)
-    if every == "week":
-        return (dates - (dates.astype(np.int64) + 3) % 7).astype(str)  # day 0, 1970-01-01, was a Thursday
-    if every == "quarter":
-        months = dates.astype("datetime64[M]").astype(np.int64)
-        return np.array([f"{1970 + month // 12}-Q{month % 12 // 3 + 1}" for month in months.tolist()])
-    return dates.astype("datetime64[M]" if every == "month" else "datetime64[Y]").astype(str)
 
 
 def periods_of(log: Log, every: Every) -> list[Period]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from probcal.reading.periods import Every
 from probcal.reading.prediction_file import PredictionsRequest
 from probcal.watch.log import Log, read_log
 from probcal.watch.monitors import Monitors
-from probcal.watch.periods import Every, Period, groups_of, periods_of
+from probcal.watch.periods import Period, groups_of, periods_of
 from probcal.watch.state import NewRows, State
 
 

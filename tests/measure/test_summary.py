@@ -148,7 +148,8 @@ def test_large_files_are_summarised_and_reported(tmp_path, monkeypatch):
     assert "2 Parquet files; summarised by probability" in done.stdout and "g = (missing)" in done.stdout
     assert "p(c_emp) is left out: it needs single rows" in " ".join(done.stdout.split())
     assert "<svg" in (tmp_path / "r.html").read_text() or "data:image" in (tmp_path / "r.html").read_text()
-    assert "--calibrate keeps all rows" in probcal(*words, "-c", "beta").stderr
+    assert "-o keeps all rows" in probcal(*words, "-c", "beta", "-o", tmp_path / "c.csv").stderr
+    assert "--calibrate prior weights single rows" in probcal(*words, "-c", "prior", "--base-rate", ".1").stderr
 
 
 def test_the_word_for_missing_groups_is_the_group_of_missing_values(tmp_path, monkeypatch):
@@ -178,6 +179,7 @@ def test_a_cluster_gives_the_same_numbers(tmp_path, monkeypatch):
         ({"p": None}, 'row 1: column "p" holds nothing; each row needs a number'),
         ({"y": None}, 'row 1: column "y" holds nothing; each row needs a label'),
         ({"w": -1.0}, 'row 1: column "w" holds -1.0; a weight is at least 0'),
+        ({"w": 1e160}, "holds 1e+160; many files need weights from 1e-15 to 1e+15, or 0; multiply all weights"),
     ],
 )
 def test_faults_name_file_and_row(change, said, tmp_path):

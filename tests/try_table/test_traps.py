@@ -13,7 +13,7 @@ from tests.try_table.own_tables import customers, shown, written
 
 def traps(frame, tmp_path, **request):
     prepared = prepare(TableRequest(str(written(frame, tmp_path / "c.csv")), "left", **request))
-    return find_traps(prepared, prepared.raw, table_files(prepared, "c").dataset, 0)
+    return find_traps(prepared, table_files(prepared, "c").dataset, 0)
 
 
 def text_of(frame, tmp_path, **request):

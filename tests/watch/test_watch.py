@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 from probcal.metrics.checked_rows import checked
 from probcal.metrics.closed_forms import intercept_interval, slope_interval
 from probcal.metrics.recalibration import intercept_of, slope_of
-from probcal.watch.periods import period_names
+from probcal.reading.periods import period_names
 from tests.commands import probcal
 
 WORDS = ("--time", "when", "-p", "p", "-t", "y")

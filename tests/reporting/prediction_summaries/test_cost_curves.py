@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_curve as reference_roc
 
-from probcal.reporting.prediction_summaries import MOST_POINTS, Entry, cost_curve, roc_curve
+from probcal.reporting.prediction_curves import MOST_POINTS, cost_curve, roc_curve
+from probcal.reporting.prediction_summaries import Entry
 from tests.reporting.small_estimates import estimates
 
 many = settings(derandomize=True, deadline=None, max_examples=100)

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from probcal.reporting.prediction_summaries import appearances, reliability
+from probcal.reporting.prediction_curves import reliability
+from probcal.reporting.stored_predictions import appearances
 from probcal.store.folder import CellResult
 from probcal.store.stored_experiment import Row
 from tests.reporting.small_estimates import estimates
