@@ -18,6 +18,7 @@ from probcal.cli.options import (
     format_option,
     note_missing_pictures,
     progress_bar,
+    reading_options,
     refuse_clusters,
 )
 from probcal.methods.registry import map_paths
@@ -26,6 +27,7 @@ from probcal.runner.interruption import set_message
 if TYPE_CHECKING:
     from probcal.deploy.map_files import Form
     from probcal.reading.number_form import Mark
+    from probcal.reading.reading_options import ReadingOptions
     from probcal.watch.watch import Every
 
 
@@ -76,6 +78,7 @@ if TYPE_CHECKING:
     help="Measure decisions, too, by the cost of false positives and false negatives, such as 1:200.",
 )
 @decimal_option
+@reading_options
 @click.option("--label", multiple=True, metavar="WORD", help="This word, such as NA, is a label; may be repeated.")
 @click.option(
     "--draws",
@@ -111,6 +114,7 @@ def measure(
     base_rate: tuple[str, ...],
     cost: str | None,
     decimal: Mark | None,
+    reading: ReadingOptions,
     label: tuple[str, ...],
     draws: int | None,
     seed: int,
@@ -134,7 +138,7 @@ def measure(
     from probcal.metrics.decisions import read_costs
     from probcal.reading.prediction_file import PredictionsRequest
 
-    request = PredictionsRequest(table, probability, target, positive, weight, groups, decimal, label)
+    request = PredictionsRequest(table, probability, target, positive, weight, groups, decimal, label, reading)
     refuse_clusters({"--workers": workers, "--scheduler": scheduler})
     map_files = partial(_map_on_dask, scheduler, workers) if scheduler or workers else _map_here
     costs = None if cost is None else read_costs(cost)
@@ -207,13 +211,14 @@ def _print_early(line: str) -> None:
     help="Column to calibrate (default: those of the map). Repeat it in the order of the classes.",
 )
 @decimal_option
+@reading_options
 @click.option(
     "-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Write to this file (default: print)."
 )
 @click.option("--force", is_flag=True, help="Overwrite the file of -o.")
 def apply(
     map_: Path, table: str | None, form: Form | None, probability: tuple[str, ...], decimal: Mark | None,
-    output: Path | None, force: bool,
+    reading: ReadingOptions, output: Path | None, force: bool,
 ) -> None:  # fmt: skip
     """Add calibrated probabilities to TABLE with the map in the JSON file MAP. No label is needed.
 
@@ -232,7 +237,7 @@ def apply(
     if form is not None and table is None:
         write_form(map_, form, output, probability, print_text)
     elif form is None and table is not None:
-        apply_map(map_, table, output, probability, decimal, print_text)
+        apply_map(map_, table, output, probability, decimal, print_text, reading)
     else:
         raise click.UsageError("give the TABLE to calibrate, or --as with the form of the map, not both")
 
@@ -280,10 +285,11 @@ _ALARM = 3
     help="Largest probability of a false alarm, over all runs.",
 )
 @decimal_option
+@reading_options
 @format_option("text", "json", help="json: a line for each period, and one for the monitor.")
 def watch(
     table: str, time: str, probability: str, target: str, positive: str | None, every: Every, state: Path | None,
-    plan: bool, false_alarms: float, decimal: Mark | None, format_: str,
+    plan: bool, false_alarms: float, decimal: Mark | None, reading: ReadingOptions, format_: str,
 ) -> None:  # fmt: skip
     """Show the calibration of the predictions in TABLE for each period, and say whether it has changed.
 
@@ -297,11 +303,11 @@ def watch(
     if plan:
         from probcal.watch.plan import plan_of_log, planned_json, planned_text
 
-        n_rows, planned = plan_of_log(table, probability, decimal, false_alarms)
+        n_rows, planned = plan_of_log(table, probability, decimal, false_alarms, reading)
         text = "\n".join(planned_json(planned)) if format_ == "json" else "\n\n".join(planned_text(n_rows, planned))
         click.echo(text)
         return
-    request = PredictionsRequest(table, (probability,), target, positive, None, (), decimal)
+    request = PredictionsRequest(table, (probability,), target, positive, None, (), decimal, reading=reading)
     watched = watch(WatchRequest(request, time, every, false_alarms, state))
     click.echo("\n".join(watched_json(watched)) if format_ == "json" else "\n\n".join(watched_text(watched)))
     sys.exit(_ALARM if watched.has_alarm else 0)

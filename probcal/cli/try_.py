@@ -17,6 +17,7 @@ from probcal.errors import ProbcalError
 
 if TYPE_CHECKING:
     from probcal.reading.number_form import Mark
+    from probcal.reading.reading_options import ReadingOptions
 
 
 @options.command(
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 @click.option("--number", multiple=True, metavar="COLUMN", help="This column holds numbers; may be repeated.")
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave this column out; may be repeated.")
 @options.decimal_option
+@options.reading_options
 @click.option("--label", multiple=True, metavar="WORD", help="This word, such as NA, is a label; may be repeated.")
 @click.option("--group", metavar="COLUMN", help="Rows of one value stay on one side of a split (one customer's rows).")
 @click.option("--time", metavar="COLUMN", help="Train on earlier rows and test on later ones.")
@@ -93,6 +95,7 @@ def try_(
     number: tuple[str, ...],
     drop: tuple[str, ...],
     decimal: Mark | None,
+    reading: ReadingOptions,
     label: tuple[str, ...],
     group: str | None,
     time: str | None,
@@ -127,7 +130,19 @@ def try_(
         raise ProbcalError("--metric and --cost: both name what ranks; give one of them")
     measure = cost_measure(read_costs(cost)) if cost else measure_named(metric or LOSS.name)
     request = TableRequest(
-        table, target, positive, category, number, drop, rows, seed, decimal, label, group=group, time=time
+        table,
+        target,
+        positive,
+        category,
+        number,
+        drop,
+        rows,
+        seed,
+        decimal,
+        label,
+        group=group,
+        time=time,
+        reading=reading,
     )
     command = shlex.join(["probcal", *sys.argv[1:]])
     trial = TrialOptions(

@@ -122,7 +122,10 @@ def _read(request: PredictionsRequest, options: MeasureOptions) -> FilePredictio
     if files is None:
         return read_predictions(request)
     if (n_rows := many_files.n_rows_of(files)) <= many_files.EXACT_ROWS:
-        return read_predictions(request, None if files == [path] else many_files.joined_table(request.source, files))
+        is_one = files == [path]
+        return read_predictions(
+            request, None if is_one else many_files.joined_table(request.source, files, request.reading)
+        )
     if options.map is not None:
         raise ProbcalError(
             f"--calibrate keeps all rows, and these are {n_rows:,}; give at most {many_files.EXACT_ROWS:,}, which are"

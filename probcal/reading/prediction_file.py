@@ -16,6 +16,7 @@ from probcal.errors import DataError, did_you_mean
 from probcal.reading.decimal_mark import Marks, decimal_marks
 from probcal.reading.file_columns import ROUNDING, FileColumn, Floats, one_spelling, refuse_rows, same_label, texts_of
 from probcal.reading.number_form import Mark
+from probcal.reading.reading_options import READ_AS_IT_IS, ReadingOptions
 from probcal.reading.table import UserTable, read_table
 from probcal.reading.target import Target, read_target, read_word_labels, refuse_rounded_labels, refuse_unknown_labels
 
@@ -45,6 +46,7 @@ class PredictionsRequest:
     decimal: Mark | None = None
     label: tuple[str, ...] = ()
     """Words such as NA that are labels, although they usually mean a missing value."""
+    reading: ReadingOptions = READ_AS_IT_IS
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ def read_predictions(request: PredictionsRequest, table: UserTable | None = None
 
     ``table`` is the content of the file, if it was read already.
     """
-    table = read_table(request.source) if table is None else table
+    table = read_table(request.source, request.reading) if table is None else table
     target_column = named_column(table, "--target", request.target)
     columns = _probability_columns(table, request.probability)
     weight_column = None if request.weight is None else named_column(table, "--weight", request.weight)
@@ -183,7 +185,7 @@ def named_column(table: UserTable, option: str, name: str | None) -> FileColumn:
     if len(indices) > 1:
         raise DataError(f'{option}: {len(indices)} columns of {table.origin_name} are called "{name}"; rename one')
     if not indices:
-        hint = did_you_mean(name, names) or table.header_hint()
+        hint = table.header_hint(name) or did_you_mean(name, names)
         raise DataError(f'{option}: {table.origin_name} has no column "{name}"{hint} (it has: {_listing(table)})')
     return FileColumn(table, indices[0])
 

@@ -37,7 +37,7 @@ def warnings(columns: Sequence[TableColumn], labels: npt.NDArray[Any]) -> Iterat
             listing = " and ".join(f"{as_text(number)} in {counted(rows)}" for number, rows in codes)
             yield (
                 f"{_names_text([column.name])} is {listing}, far from all others, and read as a number; if it stands "
-                "for a missing value, make those fields empty"
+                f"for a missing value, --missing {as_text(codes[0][0])} makes it one in every column"
             )
         if column.kind == "number" and (n_rounded := _count_rounded(column)):
             yield (

@@ -71,7 +71,7 @@ def read_labels(table: UserTable, plan: TablePlan) -> ReadLabels:
     """Return the labels of ``table``, read as those of the training rows. Raise DataError without the target."""
     names = card_names(table.names)
     if plan.target not in names:
-        hint = did_you_mean(plan.target, names) or table.header_hint()
+        hint = table.header_hint(plan.target) or did_you_mean(plan.target, names)
         raise DataError(f'{table.origin}: has no target "{plan.target}"{hint}')
     raw = text_of(table.columns[names.index(plan.target)])
     text = raw.with_words(raw.words)

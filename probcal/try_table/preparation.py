@@ -18,6 +18,7 @@ from probcal.errors import DataError, did_you_mean
 from probcal.reading.decimal_mark import Marks, decimal_marks
 from probcal.reading.levels import same_spelling
 from probcal.reading.number_form import Mark
+from probcal.reading.reading_options import READ_AS_IT_IS, ReadingOptions
 from probcal.reading.table import UserTable, read_table
 from probcal.reading.table_plan import ColumnPlan, TablePlan, card_names, clean_name
 from probcal.reading.target import (
@@ -71,6 +72,7 @@ class TableRequest:
     """The column whose rows of one value stay on one side of a split."""
     time: str | None = None
     """The column that orders the rows in time."""
+    reading: ReadingOptions = READ_AS_IT_IS
 
 
 @dataclass(frozen=True)
@@ -175,6 +177,7 @@ class PreparedTable:
             native=is_native,
             bound=self.bound,
             groups=groups,
+            reading=self.table.reading,
         )
 
     def training_rows(self) -> tuple[pd.DataFrame, np.ndarray, np.ndarray | None]:
@@ -191,7 +194,7 @@ class PreparedTable:
 def prepare(request: TableRequest, n_splits: int = 10) -> PreparedTable:
     """Read the table and infer its types. Raise DataError for a table that cannot be used."""
     split = choose_splits(n_splits, request.group, request.time)
-    table = read_table(request.source)
+    table = read_table(request.source, request.reading)
     names = card_names(table.names)
     table_name = table.origin_name
     target_index = _target_index(request.target or table.target, table, names, table_name)
@@ -284,7 +287,7 @@ def _target_index(target: str | None, table: UserTable, names: list[str], table_
             return indices[0]
         if indices:
             raise DataError(f'{table_name}: {len(indices)} columns are called "{target}"; give the target another name')
-    hint = did_you_mean(target, names) or table.header_hint()
+    hint = table.header_hint(target) or did_you_mean(target, names)
     raise DataError(f'{table_name}: there is no column "{target}"{hint} (it has: {join_first(names, _MOST_NAMES)})')
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -80,7 +80,7 @@ def read_unseen_rows(source: str, training_source: str, prepared: PreparedTable)
     """
     if source == training_source == STANDARD_INPUT:
         raise DataError("--test -: standard input holds the training rows; give a file")
-    table = read_table(source)
+    table = read_table(source, replace(prepared.table.reading, is_of_another_file=True))
     # standard input has the same name each time, and other rows
     is_same = table.digest is not None and table.digest == prepared.table.digest
     if is_same or (table.digest is None and table.origin == prepared.table.origin != "standard input"):

@@ -104,7 +104,7 @@ def watch(request: WatchRequest) -> Watched:
     Raises ProbcalError for a table or a state that cannot be used. Nothing is written then.
     """
     state = _read_state(request)
-    table = read_table(request.predictions.source)
+    table = read_table(request.predictions.source, request.predictions.reading)
     table, n_waiting = _labelled(table, request.predictions.target)
     if n_waiting and table.n_rows == 0:  # a log begins without any label
         return Watched([], state.monitor, 0, n_waiting, 0, 0, _dates(state), [])
