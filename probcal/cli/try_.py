@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 @click.option("--label", multiple=True, metavar="WORD", help="This word, such as NA, is a label; may be repeated.")
 @click.option("--group", metavar="COLUMN", help="Rows of one value stay on one side of a split (one customer's rows).")
 @click.option("--time", metavar="COLUMN", help="Train on earlier rows and test on later ones.")
+@click.option("-w", "--weight", metavar="COLUMN", help="Weights of the rows. Only their ratios count.")
 @click.option(
     "--test",
     metavar="FILE",
@@ -99,6 +100,7 @@ def try_(
     label: tuple[str, ...],
     group: str | None,
     time: str | None,
+    weight: str | None,
     test: str | None,
     metric: str | None,
     cost: str | None,
@@ -142,6 +144,7 @@ def try_(
         label,
         group=group,
         time=time,
+        weight=weight,
         reading=reading,
     )
     command = shlex.join(["probcal", *sys.argv[1:]])

@@ -226,11 +226,7 @@ def _marks(table: UserTable, numbers: Sequence[FileColumn], target: FileColumn |
     texts = {column.index: column.text for column in columns if column.text is not None}
     marks = decimal_marks(texts, table.separator, decimal, [column.index for column in numbers])
     for column in numbers:
-        if column.index in marks.undecided:
-            raise DataError(
-                f'{table.origin_name}: column "{column.name}" holds "{marks.undecided[column.index]}", which has '
-                "another value with a decimal comma than with a decimal point; say which with --decimal"
-            )
+        marks.refuse_undecided(column.index, column.name, table.origin_name)
     return marks
 
 

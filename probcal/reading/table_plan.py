@@ -75,6 +75,8 @@ class TablePlan:
     """The column of groups (as a category) or of time, which is no input."""
     model: str = ""
     """Digest of the file of the model."""
+    weight: str | None = None
+    """The column of the weights of the rows, which only training and measuring need."""
     reading: ReadingOptions = READ_AS_IT_IS
     """How the file was read."""
     threshold: float | None = None

@@ -143,13 +143,14 @@ def held_out_predictions(
     test_rows = np.flatnonzero(times)
     table_rows = np.flatnonzero(prepared.target.label_mask)[prepared.rows[test_rows]]
     y = dataset.y[test_rows]
-    return HeldOutPredictions(table_rows, y, total[test_rows] / times[test_rows, None], scale.row_weights(y))
+    weights = scale.row_weights(y) if dataset.weight is None else dataset.weight[test_rows]
+    return HeldOutPredictions(table_rows, y, total[test_rows] / times[test_rows, None], weights)
 
 
 def held_out_text(predictions: HeldOutPredictions, prepared: PreparedTable) -> str:
     """Return the predictions as CSV, with row and line of the file, columns of ids, and the label.
 
-    A column ``weight`` follows if rare classes have more rows in the sample than in the table.
+    A column ``weight`` follows if rows have weights, as those of rare classes in a large table have.
     """
     table, target, classes = prepared.table, prepared.target, prepared.class_names
     frame = table.frame.set_axis(card_names(table.names), axis=1)
@@ -203,6 +204,11 @@ def _card_lines(prepared: PreparedTable, facts: CardFacts) -> Iterator[str]:
     yield _file_text("Table", prepared.table)
     yield f"- Rows: {len(target.labels):,}, of which {prepared.n_labelled:,} have a label"
     yield from (f"- `{printable(label)}`: {counted(rows)}" for label, rows in prepared.counts.items())
+    if prepared.weight is not None:
+        shares = zip(prepared.class_names, prepared.class_shares, strict=True)
+        listing = ", ".join(f"`{printable(name)}` {100 * share:.3g} %" for name, share in shares)
+        yield "- Every fit and every measure is weighted by the column of weights. Only ratios of weights count"
+        yield f"- Weighted shares: {listing}"
     yield from (f"- {printable(note)}" for note in prepared.notes)
     yield from ("", "## How it was measured", "", f"- {printable(prepared.split.sentence(len(prepared.rows)))}")
     if len(prepared.rows) < prepared.n_labelled:
@@ -232,8 +238,10 @@ def _card_lines(prepared: PreparedTable, facts: CardFacts) -> Iterator[str]:
     yield from (f"| {_cell(column.name)} | {column.kind} | {_cell(column.about)} |" for column in prepared.columns)
     yield from ("", "## Files", "")
     yield "- `predict.py`: `python predict.py new.csv > predicted.csv` adds the probabilities to new rows"
-    weights = "; measure them with `--weight weight`, because rare classes have more rows"
-    weights = weights if prepared.enriched_classes else ""
+    weights = ""
+    if prepared.weight is not None or prepared.enriched_classes:
+        reason = "the rows have weights" if prepared.weight is not None else "rare classes have more rows"
+        weights = f"; measure them with `--weight weight`, because {reason}"
     yield f"- `predictions.csv`: the probabilities of held-out rows, with row, line and ids of the table{weights}"
     yield "- `train.py`: fits the same model again"
     yield "- `columns.json`: how the columns are read"

@@ -91,7 +91,10 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Printer,
     folder = options.output or Path("results") / name
     path, title = folder / "input" / f"{name}.yaml", f"{prepared.table.name}: {prepared.target.name}"
     heading = f"{clean_name(prepared.table.origin)}, target {prepared.target.name}"
-    used_methods = {column.method.name: column.method for column in checked_experiment(table_files, plan, name).columns}
+    columns = checked_experiment(table_files, plan, name).columns
+    used_methods = {column.method.name: column.method for column in columns}
+    if request.weight is not None:
+        choices.refuse_unweighted(columns)
     class_names = np.array(prepared.class_names)
     refuse_unusable_splits(table_files.dataset, class_names, used_methods.values(), prepared.split, request.seed)
     if options.save:
@@ -215,12 +218,13 @@ class TrialResult:
             for entry in self.experiment.columns
             if (entry.learner.name, entry.method.name) == (best.learner, best.method)
         ]
-        return pipeline_plan(column, self.prepared.bound, self.dataset.card.split, self.experiment.seed)
+        is_weighted = self.prepared.weight is not None
+        return pipeline_plan(column, self.prepared.bound, self.dataset.card.split, self.experiment.seed, is_weighted)
 
     @cached_property
     def _model(self) -> Any:
         """Return the best method, fitted on all labelled rows."""
-        return self._pipeline.fit(*self.prepared.training_rows())
+        return self._pipeline.fit(*self.prepared.training_rows(), self.prepared.weight)
 
     @cached_property
     def unseen(self) -> UnseenResult | None:
