@@ -83,6 +83,9 @@ if TYPE_CHECKING:
 @click.option(
     "--export", type=click.Path(path_type=Path), metavar="DIR", help="Fit the best and write it, ready to use."
 )
+@click.option(
+    "--ignore", multiple=True, metavar="CODE", help="Silence a warning by its code, such as dates; may be repeated."
+)
 @click.option("--retry-failed", is_flag=True, help="Run failed cells again.")
 @click.option("--dry-run", is_flag=True, help="Show the columns and the plan, and run nothing.")
 @options.trusted_imports
@@ -111,6 +114,7 @@ def try_(
     output: Path | None,
     save: Path | None,
     export: Path | None,
+    ignore: tuple[str, ...],
     retry_failed: bool,
     dry_run: bool,
 ) -> None:
@@ -145,6 +149,7 @@ def try_(
         group=group,
         time=time,
         weight=weight,
+        ignore=ignore,
         reading=reading,
     )
     command = shlex.join(["probcal", *sys.argv[1:]])

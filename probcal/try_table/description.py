@@ -25,7 +25,7 @@ _SECONDS = {
     "boosting": (0.25, 0.05),
 }
 _DEFAULT_SECONDS = (0.5, 0.2)
-_FITS = {"direct": 1, "bagging": 100, "probing": 120, "relabeling": 100, "weight_sweep": 20}
+FITS = {"direct": 1, "bagging": 100, "probing": 120, "relabeling": 100, "weight_sweep": 20}
 # Three folds, and all rows.
 _CROSS_VAL_FITS = 4
 # Number of columns, with one for each level. Fits of wider tables take longer in proportion.
@@ -74,7 +74,7 @@ def _total_fits(plan: Plan, methods: Sequence[str]) -> int:
     for method in methods:
         entry = plan.methods[method]
         cross_val = entry.get("params", {}).get("calibration") == "cross_val"
-        fits["shared" if entry.get("shared_seed") else method] = _FITS.get(method, _CROSS_VAL_FITS if cross_val else 1)
+        fits["shared" if entry.get("shared_seed") else method] = FITS.get(method, _CROSS_VAL_FITS if cross_val else 1)
     return sum(fits.values())
 
 

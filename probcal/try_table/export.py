@@ -28,6 +28,8 @@ from probcal.reading.table import UserTable
 from probcal.reading.table_plan import card_names, probability_names, write_table_plan
 from probcal.runner.cell_rows import split_rows
 from probcal.store.folder import Store
+from probcal.try_table.importance import HEADER as IMPORTANCE_HEADER
+from probcal.try_table.importance import Importance
 from probcal.try_table.measures import Measure, MeasureScale
 from probcal.try_table.pipeline_code import PipelinePlan
 from probcal.try_table.preparation import PreparedTable
@@ -69,6 +71,8 @@ class CardFacts:
     """What wrong decisions cost, where the user said so."""
     unseen: UnseenResult | None = None
     """What the winner reached on the file of ``--test``, if there is one."""
+    importance: Importance | None = None
+    """What drives the winner. None for the base rate."""
 
 
 def refuse_export(folder: Path) -> None:
@@ -230,10 +234,16 @@ def _card_lines(prepared: PreparedTable, facts: CardFacts) -> Iterator[str]:
     else:
         hint = "The reliability diagram needs matplotlib, which was not installed; install it with"
         yield f"{hint}: {installation('matplotlib')}"
+    if facts.importance:
+        yield from ("", "## What drives it", "", f"{printable(facts.importance.basis.capitalize())}.", "")
+        yield from (f"| {' | '.join(IMPORTANCE_HEADER)} |", "|---" * len(IMPORTANCE_HEADER) + "|")
+        yield from (f"| {' | '.join(map(_cell, one.cells))} |" for one in facts.importance.columns)
     if facts.unseen:
         yield from _unseen_lines(facts.unseen)
     if facts.traps:
         yield from ("", "## Before you trust it", "", *(f"- {printable(trap)}." for trap in facts.traps))
+    if prepared.ignored:
+        yield from ("", f"Warnings that were not shown (`--ignore`): {', '.join(prepared.ignored)}.")
     yield from ("", "## Columns", "", "| column | type | values |", "|---|---|---|")
     yield from (f"| {_cell(column.name)} | {column.kind} | {_cell(column.about)} |" for column in prepared.columns)
     yield from ("", "## Files", "")

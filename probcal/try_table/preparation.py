@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -44,6 +44,7 @@ from probcal.try_table.split_choice import (
     time_column,
     weight_column,
 )
+from probcal.try_table.warning_codes import refuse_unknown_codes, shown_warnings
 
 _MOST_NAMES = 10
 
@@ -76,6 +77,8 @@ class TableRequest:
     """The column that orders the rows in time."""
     weight: str | None = None
     """The column of the weights of the rows."""
+    ignore: tuple[str, ...] = ()
+    """Codes of warnings that are not shown."""
     reading: ReadingOptions = READ_AS_IT_IS
 
 
@@ -97,6 +100,8 @@ class PreparedTable:
     """Rare class -> number of its used rows, more than its share."""
     notes: list[str] = field(default_factory=list)
     """Notes to read before you trust any result."""
+    ignored: tuple[str, ...] = ()
+    """Codes of warnings that are not shown."""
 
     @property
     def raw(self) -> pd.DataFrame:
@@ -230,6 +235,7 @@ class PreparedTable:
 
 def prepare(request: TableRequest, n_splits: int = 10) -> PreparedTable:
     """Read the table and infer its types. Raise DataError for a table that cannot be used."""
+    refuse_unknown_codes(request.ignore)
     split = choose_splits(n_splits, request.group, request.time)
     table = read_table(request.source, request.reading)
     names = card_names(table.names)
@@ -266,10 +272,18 @@ def prepare(request: TableRequest, n_splits: int = 10) -> PreparedTable:
     columns = _infer_columns(table, names, target, choices, marks, split, request.weight, weight)
     number_names = {target_name, *(column.name for column in columns if column.kind == "number")}
     notes = list(marks.notes({index: name for index, name in enumerate(names) if name in number_names}))
-    notes += [*words, *_notes(table, target, columns, n_weightless)]
+    notes += [*words, *_notes(table, target, columns, n_weightless, request.ignore)]
     refuse_unknown_labels(request.label, target, table_name)
     prepared = PreparedTable(
-        table, target, columns, target.counts, np.arange(int(target.label_mask.sum())), target_mark, split, notes=notes
+        table,
+        target,
+        columns,
+        target.counts,
+        np.arange(int(target.label_mask.sum())),
+        target_mark,
+        split,
+        notes=notes,
+        ignored=request.ignore,
     )
     if not prepared.inputs:
         raise DataError(f"{table_name}: no column is left to learn from{_exclusion_text(columns)}")
@@ -381,7 +395,9 @@ def _marks(
     return marks
 
 
-def _notes(table: UserTable, target: Target, columns: list[TableColumn], n_weightless: int) -> list[str]:
+def _notes(
+    table: UserTable, target: Target, columns: list[TableColumn], n_weightless: int, ignored: Collection[str]
+) -> list[str]:
     notes = []
     n_unlabelled = int((~target.label_mask).sum()) - n_weightless
     if n_unlabelled:
@@ -391,7 +407,7 @@ def _notes(table: UserTable, target: Target, columns: list[TableColumn], n_weigh
     if n_renamed:
         subject = counted(n_renamed, "column has", "columns have")
         notes.append(f"{subject} another name here than in the table, so that each name is unique")
-    notes.extend(warnings(columns, target.labels[target.label_mask]))
+    notes.extend(shown_warnings(warnings(columns, target.labels[target.label_mask]), ignored))
     return notes
 
 

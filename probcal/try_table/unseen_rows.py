@@ -31,6 +31,7 @@ from probcal.try_table.measures import LOSS, Measure, MeasureScale, measure_pred
 from probcal.try_table.new_rows import read_labels, read_weights
 from probcal.try_table.preparation import PreparedTable
 from probcal.try_table.ranked_methods import interval_of
+from probcal.try_table.warning_codes import shown_warnings
 
 Floats = npt.NDArray[np.float64]
 
@@ -96,12 +97,13 @@ def read_unseen_rows(source: str, training_source: str, prepared: PreparedTable)
         raise DataError(
             f'{table.where(row)}: column "{plan.target}" holds the label "{label}", and no training row does{hint}'
         )
-    labelled, warnings = labels.y >= 0, list(rows.warnings)
+    labelled, warnings = labels.y >= 0, [("test-level", warning) for warning in rows.warnings]
     n_unlabelled = int((~labelled).sum())
     weight = None if plan.weight is None else read_weights(table, plan.weight)
     if weight is not None and (n_weightless := int((labelled & (weight == 0)).sum())):
         labelled &= weight > 0
-        warnings.append(f"{counted(n_weightless)} of weight 0 {'is' if n_weightless == 1 else 'are'} left out")
+        verb = "is" if n_weightless == 1 else "are"
+        warnings.append(("test-weightless", f"{counted(n_weightless)} of weight 0 {verb} left out"))
     if not labelled.any():
         raise DataError(f'{table.origin_name}: column "{plan.target}" is empty: no row has a label')
     y = labels.y[labelled]
@@ -109,10 +111,10 @@ def read_unseen_rows(source: str, training_source: str, prepared: PreparedTable)
     if n_unlabelled:
         verbs = ("has", "is") if n_unlabelled == 1 else ("have", "are")
         of_all = f"{n_unlabelled:,} of {counted(table.n_rows)}"
-        warnings.append(f"{of_all} {verbs[0]} no {plan.target} and {verbs[1]} left out")
-    warnings += _sentences_on_copies(rows.X[labelled], y, prepared)
-    warnings += _sentences_on_few_rows(y, plan.classes, weight)
-    return UnseenRows(table, labelled, y, warnings, weight)
+        warnings.append(("test-unlabelled", f"{of_all} {verbs[0]} no {plan.target} and {verbs[1]} left out"))
+    warnings += [("test-copies", text) for text in _sentences_on_copies(rows.X[labelled], y, prepared)]
+    warnings += [("test-classes", text) for text in _sentences_on_few_rows(y, plan.classes, weight)]
+    return UnseenRows(table, labelled, y, [*shown_warnings(warnings, prepared.ignored)], weight)
 
 
 def _sentences_on_copies(X: pd.DataFrame, y: npt.NDArray[Any], prepared: PreparedTable) -> Iterator[str]:
