@@ -116,7 +116,7 @@ def permutation_importance(
     tested = np.concatenate(used)
     weights: Floats = np.ones(len(tested))
     if dataset.weight is not None:
-        weights = dataset.weight[tested]
+        weights = np.asarray(dataset.weight[tested], dtype=np.float64)
     elif (of_classes := scale.row_weights(dataset.y[tested])) is not None:
         weights = of_classes
     groups = keys[tested] if prepared.split.kind == "group_k_fold" else None
@@ -160,7 +160,7 @@ def _importance(name: str, change: Floats, weights: Floats, groups: npt.NDArray[
     parts = weights * (change - mean)
     if groups is not None:  # rows of one group vary together
         _, codes = np.unique(groups, return_inverse=True)
-        parts = np.bincount(codes, parts)
+        parts = np.asarray(np.bincount(codes, parts), dtype=np.float64)
     n = len(parts)
     half = _HALF_WIDTH * math.sqrt(n / max(1, n - 1) * float(parts @ parts)) / total
     return ColumnImportance(name, mean, mean - half, mean + half)
