@@ -93,7 +93,7 @@ def unknown_name(what: str, name: str, known: Iterable[str], more: str = "") -> 
 OF_A_PLUGIN = "; if a plugin adds this name, install its package"
 """What to do about an unknown name that another package may add."""
 
-_EXTRAS = {"matplotlib": "plots", "openml": "openml", "distributed": "dask"}
+_EXTRAS = {"matplotlib": "plots", "openml": "openml", "distributed": "dask", "python_calamine": "excel"}
 """Optional package -> the extra of probcal that brings it."""
 
 

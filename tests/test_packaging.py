@@ -21,7 +21,7 @@ from hatchling import build
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-EXTRAS = ("plots", "parquet", "openml", "weka", "trees", "boosting", "dask", "onnx")
+EXTRAS = ("plots", "parquet", "excel", "openml", "weka", "trees", "boosting", "dask", "onnx")
 _KINDS = {".toml", ".py", ".pyi", ".yaml", ".json", ".typed", ".js", ".css", ".html", ".txt", ".md", ".csv", ".LICENSE"}
 
 
@@ -113,7 +113,9 @@ def imported_distributions():
             elif isinstance(node, ast.Import):
                 modules |= {alias.name.partition(".")[0] for alias in node.names}
     known = packages_distributions()
-    return {known[name][0].lower().replace("_", "-") for name in modules - sys.stdlib_module_names - {"probcal"}}
+    # an optional package that is not installed has the name of its module
+    others = modules - sys.stdlib_module_names - {"probcal"}
+    return {known.get(name, [name])[0].lower().replace("_", "-") for name in others}
 
 
 def declared(requirements):

@@ -110,6 +110,28 @@ decimal_option = click.option(
 )
 
 
+def reading_options(command: Any) -> Any:
+    """Add ``--sheet``, ``--skip-lines`` and ``--missing``. The command gets them as ``reading``, ReadingOptions."""
+
+    @wraps(command)
+    def with_reading(sheet: str | None, skip_lines: int, missing: tuple[str, ...], **kwargs: Any) -> Any:
+        from probcal.reading.reading_options import ReadingOptions
+
+        return command(reading=ReadingOptions(sheet, skip_lines, missing), **kwargs)
+
+    sheet_option = click.option("--sheet", metavar="NAME", help="The sheet of an Excel file (default: its only one).")
+    skip_option = click.option(
+        "--skip-lines", metavar="N", type=click.IntRange(0), default=0, help="Skip N lines above the names of columns."
+    )
+    missing_option = click.option(
+        "--missing",
+        multiple=True,
+        metavar="VALUE",
+        help="This number or word, such as -99, is a missing value; may be repeated.",
+    )
+    return sheet_option(skip_option(missing_option(with_reading)))
+
+
 def warn_of_other_data(stores: Iterable[Any], data_dir: str | None) -> list[Any]:
     """Warn on stderr of results whose data changed since, and return the stores with these results counted as stale."""
     from probcal.data.load import data_folder

@@ -18,6 +18,7 @@ from probcal.cli.options import (
     format_option,
     note_missing_pictures,
     progress_bar,
+    reading_options,
     refuse_clusters,
 )
 from probcal.methods.registry import map_paths
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from probcal.deploy.map_files import Form
     from probcal.reading.number_form import Mark
     from probcal.reading.periods import Every
+    from probcal.reading.reading_options import ReadingOptions
 
 
 _PERIODS = click.Choice(["day", "week", "month", "quarter", "year"])
@@ -86,6 +88,7 @@ _PERIODS = click.Choice(["day", "week", "month", "quarter", "year"])
     help="Measure decisions, too, by the cost of false positives and false negatives, such as 1:200.",
 )
 @decimal_option
+@reading_options
 @click.option("--label", multiple=True, metavar="WORD", help="This word, such as NA, is a label; may be repeated.")
 @click.option(
     "--draws",
@@ -129,6 +132,7 @@ def measure(
     base_rate: tuple[str, ...],
     cost: str | None,
     decimal: Mark | None,
+    reading: ReadingOptions,
     label: tuple[str, ...],
     draws: int | None,
     seed: int,
@@ -154,8 +158,9 @@ def measure(
     from probcal.reading.prediction_file import PredictionsRequest
 
     request = PredictionsRequest(
-        table, probability, target, positive, weight, groups, decimal, label, time=time, every=every, grades=grades
-    )
+        table, probability, target, positive, weight, groups, decimal, label, reading, time=time, every=every,
+        grades=grades,
+    )  # fmt: skip
     refuse_clusters({"--workers": workers, "--scheduler": scheduler})
     map_files = partial(_map_on_dask, scheduler, workers) if scheduler or workers else _map_here
     cluster = "--scheduler" if scheduler else "--workers" if workers else None
@@ -229,13 +234,14 @@ def _print_early(line: str) -> None:
     help="Column to calibrate (default: those of the map). Repeat it in the order of the classes.",
 )
 @decimal_option
+@reading_options
 @click.option(
     "-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Write to this file (default: print)."
 )
 @click.option("--force", is_flag=True, help="Overwrite the file of -o.")
 def apply(
     map_: Path, table: str | None, form: Form | None, probability: tuple[str, ...], decimal: Mark | None,
-    output: Path | None, force: bool,
+    reading: ReadingOptions, output: Path | None, force: bool,
 ) -> None:  # fmt: skip
     """Add calibrated probabilities to TABLE with the map in the JSON file MAP. No label is needed.
 
@@ -254,7 +260,7 @@ def apply(
     if form is not None and table is None:
         write_form(map_, form, output, probability, print_text)
     elif form is None and table is not None:
-        apply_map(map_, table, output, probability, decimal, print_text)
+        apply_map(map_, table, output, probability, decimal, print_text, reading)
     else:
         raise click.UsageError("give the TABLE to calibrate, or --as with the form of the map, not both")
 
@@ -305,13 +311,14 @@ _ALARM = 3
     help="Largest probability of any false alarm, over all runs and groups.",
 )
 @decimal_option
+@reading_options
 @format_option("text", "json", help="json: a line for each period and group, and for each monitor.")
 @click.option("--report", metavar="FILE", type=click.Path(path_type=Path), help="Write a web page of all rows.")
 @click.option("--force", is_flag=True, help="Replace the file of --report.")
 def watch(
     table: str, time: str | None, probability: str, target: str | None, positive: str | None, groups: tuple[str, ...],
-    every: Every, state: Path | None, plan: bool, false_alarms: float, decimal: Mark | None, format_: str,
-    report: Path | None, force: bool,
+    every: Every, state: Path | None, plan: bool, false_alarms: float, decimal: Mark | None, reading: ReadingOptions,
+    format_: str, report: Path | None, force: bool,
 ) -> None:  # fmt: skip
     """Show the calibration of the predictions in TABLE for each period, and say whether it has changed.
 
@@ -328,7 +335,7 @@ def watch(
     if plan:
         from probcal.watch.plan import plan_of_log, planned_json, planned_text
 
-        n_rows, planned = plan_of_log(table, probability, decimal, false_alarms)
+        n_rows, planned = plan_of_log(table, probability, decimal, false_alarms, reading)
         text = "\n".join(planned_json(planned)) if format_ == "json" else "\n\n".join(planned_text(n_rows, planned))
         click.echo(text)
         return
@@ -336,7 +343,9 @@ def watch(
         raise click.UsageError(f"Missing option '{'--time' if time is None else '-t'}'; only --plan goes without it.")
     if report is not None:
         refuse_path("--report", report, force)
-    request = PredictionsRequest(table, (probability,), target, positive, None, groups, decimal)
+    request = PredictionsRequest(
+        table, (probability,), target, positive, None, groups, decimal, reading=reading, few_labels=True
+    )
     watched = watch(WatchRequest(request, time, every, false_alarms, state))
     lines = watched_json(watched) if format_ == "json" else watched_text(watched)
     text = ("\n" if format_ == "json" else "\n\n").join(lines)

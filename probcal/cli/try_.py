@@ -17,6 +17,7 @@ from probcal.errors import ProbcalError
 
 if TYPE_CHECKING:
     from probcal.reading.number_form import Mark
+    from probcal.reading.reading_options import ReadingOptions
 
 
 @options.command(
@@ -42,9 +43,11 @@ if TYPE_CHECKING:
 @click.option("--number", multiple=True, metavar="COLUMN", help="This column holds numbers; may be repeated.")
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave this column out; may be repeated.")
 @options.decimal_option
+@options.reading_options
 @click.option("--label", multiple=True, metavar="WORD", help="This word, such as NA, is a label; may be repeated.")
 @click.option("--group", metavar="COLUMN", help="Rows of one value stay on one side of a split (one customer's rows).")
 @click.option("--time", metavar="COLUMN", help="Train on earlier rows and test on later ones.")
+@click.option("-w", "--weight", metavar="COLUMN", help="Weights of the rows. Only their ratios count.")
 @click.option(
     "--test",
     metavar="FILE",
@@ -80,6 +83,9 @@ if TYPE_CHECKING:
 @click.option(
     "--export", type=click.Path(path_type=Path), metavar="DIR", help="Fit the best and write it, ready to use."
 )
+@click.option(
+    "--ignore", multiple=True, metavar="CODE", help="Silence a warning by its code, such as dates; may be repeated."
+)
 @click.option("--retry-failed", is_flag=True, help="Run failed cells again.")
 @click.option("--dry-run", is_flag=True, help="Show the columns and the plan, and run nothing.")
 @options.trusted_imports
@@ -93,9 +99,11 @@ def try_(
     number: tuple[str, ...],
     drop: tuple[str, ...],
     decimal: Mark | None,
+    reading: ReadingOptions,
     label: tuple[str, ...],
     group: str | None,
     time: str | None,
+    weight: str | None,
     test: str | None,
     metric: str | None,
     cost: str | None,
@@ -106,6 +114,7 @@ def try_(
     output: Path | None,
     save: Path | None,
     export: Path | None,
+    ignore: tuple[str, ...],
     retry_failed: bool,
     dry_run: bool,
 ) -> None:
@@ -127,7 +136,21 @@ def try_(
         raise ProbcalError("--metric and --cost: both name what ranks; give one of them")
     measure = cost_measure(read_costs(cost)) if cost else measure_named(metric or LOSS.name)
     request = TableRequest(
-        table, target, positive, category, number, drop, rows, seed, decimal, label, group=group, time=time
+        table,
+        target,
+        positive,
+        category,
+        number,
+        drop,
+        rows,
+        seed,
+        decimal,
+        label,
+        group=group,
+        time=time,
+        weight=weight,
+        ignore=ignore,
+        reading=reading,
     )
     command = shlex.join(["probcal", *sys.argv[1:]])
     trial = TrialOptions(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -121,6 +122,9 @@ class Experiment:
         return replace(self, cards=cards, columns=columns)
 
 
+_TABLE_ENDINGS = {".csv", ".tsv", ".parquet", ".arff", ".xlsx", ".xlsm", ".xls"}
+
+
 def config_names() -> list[str]:
     """Return the names of the shipped experiments, sorted."""
     return sorted(path.stem for path in shipped("configs").glob("*.yaml"))
@@ -134,6 +138,11 @@ def find_config(name: str) -> Path:
     path = Path(name)
     # A folder of that name holds results and no experiment.
     is_shipped = name in config_names() and not path.is_file()
+    if not is_shipped and not path.is_dir() and _TABLE_ENDINGS & {ending.lower() for ending in path.suffixes}:
+        raise ProbcalError(
+            f"{name} is a table, and an experiment is a YAML file; to rank learners and methods on a table, type: "
+            f"probcal try {shlex.quote(name)} --target COLUMN"
+        )
     if not is_shipped and (path.suffix in (".yaml", ".yml") or os.path.exists(path)):
         return path
     if is_shipped:

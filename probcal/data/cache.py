@@ -75,7 +75,8 @@ def read_cached(card: Card, fingerprint: str) -> Dataset | None:
     try:
         y = np.load(folder / "y.npy", allow_pickle=False)
         strata = np.load(folder / "strata.npy", allow_pickle=False) if card.by_majority else None
-        dataset = Dataset(card, _read_columns(folder), y, strata=strata)
+        weight = np.load(folder / "weight.npy", allow_pickle=False) if card.weight else None
+        dataset = Dataset(card, _read_columns(folder), y, strata=strata, weight=weight)
         if dataset.fingerprint() != fingerprint:
             return None
     except Exception:  # a damaged file may make a reader raise anything
@@ -178,6 +179,8 @@ def _write_dataset(dataset: Dataset, target: Path) -> None:
         np.save(new_folder / "y.npy", dataset.y)
         if dataset.strata is not None:
             np.save(new_folder / "strata.npy", dataset.strata)
+        if dataset.weight is not None:
+            np.save(new_folder / "weight.npy", dataset.weight)
         try:
             os.replace(new_folder, target)
         except OSError:

@@ -31,7 +31,9 @@ from probcal.errors import DataError, FileProblems, Problem, did_you_mean
 from probcal.yaml_file import YamlFile, as_list
 from probcal.yaml_validation import validate_file
 
-ColumnKind = Literal["numeric", "nominal", "infer", "ignore", "target"]
+ColumnKind = Literal["numeric", "nominal", "infer", "ignore", "target", "weight"]
+NO_INPUTS: tuple[ColumnKind, ...] = ("ignore", "target", "weight")
+"""The kinds of columns that learners do not get."""
 Label = Annotated[str, Field(coerce_numbers_to_str=True)]
 
 _RANGE = re.compile(r"(.*?)([0-9]{1,9})\.\.\1([0-9]{1,9})")
@@ -80,7 +82,8 @@ class Card(_CardPart):
     about: str = ""
     """One or two sentences about the origin of the data and what a user should know."""
     columns: dict[str, ColumnKind]
-    """Column name -> kind, in file order. ``f1..f78`` stands for a range, ``*`` for all other columns of the header."""
+    """Column name -> kind, in file order. ``weight`` is that of the weights of the rows, not negative. Only their
+    ratios count. ``f1..f78`` stands for a range, ``*`` for all other columns of the header."""
     task: Literal["binary", "multiclass", "multilabel"] = "binary"
     """``binary`` separates the positive labels from all others. ``multiclass`` makes every label a class.
     In a ``multilabel`` set a row has any number of labels, each predicted separately. Only a generator makes one.
@@ -142,6 +145,8 @@ class Card(_CardPart):
         targets = [name for name, kind in kinds.items() if kind == "target"]
         if len(targets) != 1:
             raise ValueError(f"columns: exactly one must be the target, {len(targets)} are")
+        if (n_weights := list(kinds.values()).count("weight")) > 1 or kinds.get("*") == "weight":
+            raise ValueError(f"columns: at most one holds the weights, {n_weights} do")
         return kinds
 
     @field_validator("expect")
@@ -283,6 +288,11 @@ class Card(_CardPart):
     @property
     def target(self) -> str:
         return next(name for name, kind in self.columns.items() if kind == "target")
+
+    @property
+    def weight(self) -> str | None:
+        """Return the column of the weights of the rows."""
+        return next((name for name, kind in self.columns.items() if kind == "weight"), None)
 
     @property
     def seeding_name(self) -> str:
@@ -465,7 +475,7 @@ def _faults_between_keys(file: YamlFile) -> Iterator[Problem]:
     if "positive" not in file.data and file.data.get("task", "binary") == "binary":
         yield Problem(1, f'the key "positive" is missing{_NAME_POSITIVE}')
     columns = file.data.get("columns")
-    if isinstance(columns, dict) and all(kind in ("ignore", "target") for kind in columns.values()):
+    if isinstance(columns, dict) and all(kind in NO_INPUTS for kind in columns.values()):
         yield Problem(file.line(("columns",)), "columns: none is numeric, nominal or infer: nothing to learn from")
     if not any(map(file.data.get, SOURCES)) and file.data.get("files", []) is not None:
         yield Problem(1, 'a card needs a source: "files", "openml" or "bundled"')

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_matrix
 
-from probcal.data.card import FOR_TWO, Card
+from probcal.data.card import FOR_TWO, NO_INPUTS, Card
 from probcal.data.sources.specifications import Preparation
 from probcal.data.splits import stream_seed
 from probcal.data.text_values import as_text, sort_labels
@@ -44,6 +44,8 @@ class Dataset:
     """(n_rows,) int8, the place of each row's own label among the sorted labels, on a card with ``positive: majority``.
     There ``y`` has two classes, and stratified folds keep the shares of these labels. None on all other cards.
     """
+    weight: np.ndarray | None = None
+    """(n_rows,) float64, the weight of each row, not negative. None on a card without a column of weights."""
 
     @property
     def name(self) -> str:
@@ -66,6 +68,8 @@ class Dataset:
         digest.update(self.y.astype("i1").tobytes())
         if self.strata is not None:
             digest.update(b"\0strata\0" + self.strata.astype("i1").tobytes())
+        if self.weight is not None:
+            digest.update(b"\0weight\0" + self.weight.astype("<f8").tobytes())
         return digest.hexdigest()
 
 
@@ -82,7 +86,7 @@ def assemble(card: Card, rows: pd.DataFrame) -> Dataset:
     Raises DataError when a value, the shape, the class counts or the fingerprint is not as expected.
     """
     rows = rows.reset_index(drop=True)
-    needed = [card.target, *(name for name, _ in _kinds(card, rows))]
+    needed = [card.target, *([card.weight] if card.weight else []), *(name for name, _ in _kinds(card, rows))]
     if missing := [name for name in needed if name not in rows]:
         suggestion = did_you_mean(missing[0], map(str, rows.columns))
         raise DataError(f"{card.name}: the data have no column {missing[0]!r}, which the card names{suggestion}")
@@ -105,9 +109,10 @@ def assemble(card: Card, rows: pd.DataFrame) -> Dataset:
         rows = rows.iloc[numbers]
     labels = rows[card.target].map(as_text).to_numpy(object)
     X = pd.DataFrame({name: _column(card, name, kind, rows[name]) for name, kind in _kinds(card, rows)})
+    weight = None if card.weight is None else _weights(card, card.weight, rows[card.weight])
     if card.prepare:
         X, is_complete = prepare_columns(card.prepare, X)
-        labels = labels[is_complete]
+        labels, weight = labels[is_complete], None if weight is None else weight[is_complete]
     if card.sample:
         if len(labels) < card.sample:
             raise DataError(
@@ -117,10 +122,11 @@ def assemble(card: Card, rows: pd.DataFrame) -> Dataset:
         random = np.random.default_rng(stream_seed("sample", card.name))
         sample = np.sort(random.permutation(len(labels))[: card.sample])
         X, labels = X.iloc[sample].reset_index(drop=True), labels[sample]
+        weight = None if weight is None else weight[sample]
     _check_labels(card, labels)
     is_binary = card.task == "binary"
     y = np.isin(labels, card.positive_labels).astype(np.int8) if is_binary else _class_numbers(labels)
-    dataset = Dataset(card, X, y, strata=_class_numbers(labels) if card.by_majority else None)
+    dataset = Dataset(card, X, y, strata=_class_numbers(labels) if card.by_majority else None, weight=weight)
     # Sources keep the same rows in different order, and a random split must not depend on it.
     if card.split.kind == "holdout":
         dataset = _in_sorted_order(dataset)
@@ -193,7 +199,7 @@ def _class_numbers(labels: np.ndarray) -> np.ndarray:
 def _kinds(card: Card, rows: pd.DataFrame) -> Iterable[tuple[str, str]]:
     """Return the input columns with their kinds. ``*`` becomes every other column that arrived."""
     for name, kind in card.columns.items():
-        if kind in ("ignore", "target"):
+        if kind in NO_INPUTS:
             continue
         if name == "*":
             yield from ((other, kind) for other in rows.columns if other not in card.columns)
@@ -231,6 +237,21 @@ def _column(card: Card, name: str, kind: str, values: pd.Series) -> np.ndarray |
         )
     numbers[np.isin(numbers, [float(code) for code in card.missing_codes.get(name, [])])] = np.nan
     return np.append(numbers, np.nan)[codes]
+
+
+def _weights(card: Card, name: str, values: pd.Series) -> np.ndarray:
+    """Return (n_rows,) the weights of the rows. Raise RowError where one is no number of at least 0."""
+    weight = np.asarray(pd.to_numeric(values.astype(object), errors="coerce"), dtype=np.float64)
+    if (bad := ~(np.isfinite(weight) & (weight >= 0))).any():
+        row = int(values.index[np.argmax(bad)])
+        raise RowError(
+            f"{card.name}: row {row + 1} has the weight {values[row]!r} in column {name!r}; give finite weights of at "
+            "least 0",
+            row,
+        )
+    if not weight.any():
+        raise DataError(f"{card.name}: column {name!r} is 0 in every row; give a weight above 0")
+    return weight
 
 
 def prepare_columns(preparation: Preparation, X: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
@@ -272,12 +293,14 @@ def _in_sorted_order(dataset: Dataset) -> Dataset:
         column.cat.codes.to_numpy() if isinstance(column.dtype, pd.CategoricalDtype) else column.to_numpy()
         for _, column in dataset.X.items()
     ]
-    strata = dataset.strata
+    strata, weight = dataset.strata, dataset.weight
     # lexsort sorts by its last key first.
-    order = np.lexsort([dataset.y if strata is None else strata, *reversed(keys)])
+    rows = [*([] if weight is None else [weight]), dataset.y if strata is None else strata, *reversed(keys)]
+    order = np.lexsort(rows)
     return Dataset(
         dataset.card,
         dataset.X.iloc[order].reset_index(drop=True),
         dataset.y[order],
         strata=None if strata is None else strata[order],
+        weight=None if weight is None else weight[order],
     )

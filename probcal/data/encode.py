@@ -19,11 +19,15 @@ class OrdinalEncoder(TransformerMixin, BaseEstimator):
     come from the rows given to ``fit``. The levels are those that the data set declares, in whichever rows they occur.
     """
 
-    def fit(self, X: pd.DataFrame, y: object = None) -> OrdinalEncoder:
-        """Learn means and standard deviations of ``X``, (n_rows, n_columns) numeric and categorical. Ignores ``y``."""
+    def fit(self, X: pd.DataFrame, y: object = None, sample_weight: np.ndarray | None = None) -> OrdinalEncoder:
+        """Learn means and standard deviations of ``X``, (n_rows, n_columns) numeric and categorical. Ignores ``y``.
+
+        ``sample_weight``, (n_rows,), weighs the standard deviations. Missing values get plain means.
+        """
         self.names_ = X.columns
         filled = SimpleImputer(keep_empty_features=True)
-        self.scaled_ = make_pipeline(filled, StandardScaler()).fit(_ordinals(X))
+        pipeline = make_pipeline(filled, StandardScaler())
+        self.scaled_ = pipeline.fit(_ordinals(X), standardscaler__sample_weight=sample_weight)
         return self
 
     def transform(self, X: pd.DataFrame) -> np.ndarray:
@@ -54,13 +58,16 @@ class NumericEncoder(TransformerMixin, BaseEstimator):
     distinct values becomes zeros, nominal or numeric, whatever values come later.
     """
 
-    def fit(self, X: pd.DataFrame, y: object = None) -> NumericEncoder:
-        """Learn modes, means and ranges of ``X``, (n_rows, n_columns) numeric and categorical. Ignores ``y``."""
+    def fit(self, X: pd.DataFrame, y: object = None, sample_weight: np.ndarray | None = None) -> NumericEncoder:
+        """Learn modes, means and ranges of ``X``, (n_rows, n_columns) numeric and categorical. Ignores ``y``.
+
+        ``sample_weight``, (n_rows,), weighs the rows for modes and means.
+        """
         self.names_ = X.columns
         nominal = np.array([isinstance(kind, pd.CategoricalDtype) for kind in X.dtypes], dtype=bool)
-        self.levels_ = {int(column): _Levels(X.iloc[:, column]) for column in np.flatnonzero(nominal)}
+        self.levels_ = {int(column): _Levels(X.iloc[:, column], sample_weight) for column in np.flatnonzero(nominal)}
         self.numeric_ = np.flatnonzero(~nominal)
-        self.ranges_ = _Ranges(self._numbers(X))
+        self.ranges_ = _Ranges(self._numbers(X), sample_weight)
         return self
 
     def transform(self, X: pd.DataFrame) -> np.ndarray:
@@ -90,8 +97,12 @@ class NumericEncoder(TransformerMixin, BaseEstimator):
 class _Levels:
     """Hold the levels of a nominal column that occurred, the commonest one, and those that get an indicator."""
 
-    def __init__(self, column: pd.Series) -> None:
+    def __init__(self, column: pd.Series, weight: np.ndarray | None = None) -> None:
         counts = column.value_counts(sort=False)
+        if weight is not None:
+            codes = column.cat.codes.to_numpy()
+            sums = np.bincount(codes[codes >= 0], weight[codes >= 0], minlength=len(column.cat.categories))
+            counts = pd.Series(sums, index=column.cat.categories)
         levels = [level for level in column.cat.categories if counts[level] > 0]
         self.mode = max(levels, key=counts.get) if levels else None
         self.indicated = levels if len(levels) > 2 else levels[1:]
@@ -109,10 +120,15 @@ class _Levels:
 class _Ranges:
     """Hold mean, lowest and highest value of each numeric column. All are 0 where no value was seen."""
 
-    def __init__(self, numbers: np.ndarray) -> None:
+    def __init__(self, numbers: np.ndarray, weight: np.ndarray | None = None) -> None:
         self.mean, self.low, self.high = np.zeros((3, numbers.shape[1]))
         for column, values in _present_values(numbers):
             self.mean[column], self.low[column], self.high[column] = values.mean(0), values.min(0), values.max(0)
+        if weight is not None:
+            missing = np.isnan(numbers)
+            total = (~missing * weight[:, None]).sum(axis=0)
+            sums = (np.where(missing, 0.0, numbers) * weight[:, None]).sum(axis=0)
+            self.mean = np.divide(sums, total, out=np.zeros_like(sums), where=total > 0)
 
     def encode(self, numbers: np.ndarray) -> np.ndarray:
         missing = np.isnan(numbers)

@@ -164,7 +164,7 @@ class Split(CardPart):
         """Return why the split does not fit a data set with these ``columns`` (name -> kind) and rows, or None."""
         if self.column is not None:
             kind = columns.get(self.column, columns.get("*"))
-            if kind in (None, "ignore", "target"):
+            if kind in (None, "ignore", "target", "weight"):
                 state = f'is "{kind}"' if kind else "does not exist"
                 return f'the column "{self.column}" {state}; the split needs a numeric or nominal column'
         min_rows = (self.folds or 0) + (self.kind == "time_ordered")

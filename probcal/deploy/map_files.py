@@ -15,6 +15,7 @@ from probcal.methods.registry import map_paths
 from probcal.reading.number_form import Mark
 from probcal.reading.output_file import delimited_with_columns, parquet_with_columns, write_output
 from probcal.reading.prediction_file import calibrated_names, number_columns
+from probcal.reading.reading_options import READ_AS_IT_IS, ReadingOptions
 from probcal.reading.table import read_table
 
 Form = Literal["sql", "python", "onnx"]
@@ -78,7 +79,7 @@ def write_form(
 
 def apply_map(
     path: Path, source: str, output: Path | None, probability: Sequence[str], decimal: Mark | None,
-    print_text: Callable[[str], None],
+    print_text: Callable[[str], None], reading: ReadingOptions = READ_AS_IT_IS,
 ) -> None:  # fmt: skip
     """Write the rows of a table with the probabilities that the map in ``path`` gives them.
 
@@ -87,7 +88,7 @@ def apply_map(
     """
     calibrator, audit = read_map(path)
     names = column_names(path, audit, probability)
-    table = read_table(source)
+    table = read_table(source, reading)
     scores, columns, mark = number_columns(table, names, decimal, as_probabilities=calibrator.input == "probability")
     try:
         calibrated = calibrator.predict_proba(scores if scores.shape[1] > 1 else scores[:, 0])

@@ -211,7 +211,7 @@ class ExportedModel:
         p = self._probabilities(rows)
         probabilities = p[:, 1:] if len(self.plan.classes) == 2 else p
         header = list(rows.table.names)
-        frame = pd.DataFrame(dict(enumerate(map(_output_texts, rows.table.columns))))
+        frame = pd.DataFrame(dict(enumerate(map(_output_texts, rows.table.as_written.columns))))
         if old_columns := _earlier_columns(header, self.plan):
             names = join_first((f'"{header[index]}"' for index in old_columns), 5)
             rows.warnings.append(f"the columns {names} of an earlier run of predict.py are replaced")

@@ -21,7 +21,8 @@ from probcal.measure.summary import NO_ROWS, Cells, CellSums, Codes, Folds, Summ
 from probcal.reading.file_columns import MISSING_GROUP, same_label
 from probcal.reading.parquet_file import read_parquet_columns
 from probcal.reading.prediction_file import PredictionsRequest, label_order
-from probcal.reading.table import STANDARD_INPUT, UserTable
+from probcal.reading.reading_options import ReadingOptions, without_codes
+from probcal.reading.table import STANDARD_INPUT, UserTable, mark_missing
 from probcal.reading.text_column import is_text
 
 EXACT_ROWS = 5_000_000
@@ -67,7 +68,7 @@ def n_rows_of(files: Iterable[Path]) -> int:
     return n_rows
 
 
-def joined_table(source: str, files: list[Path]) -> UserTable:
+def joined_table(source: str, files: list[Path], reading: ReadingOptions) -> UserTable:
     """Return the rows of all files as one table. All must have the columns of the first."""
     tables = [read_parquet_columns(path.read_bytes(), path) for path in files]
     names = tables[0][0]
@@ -82,7 +83,8 @@ def joined_table(source: str, files: list[Path]) -> UserTable:
         except pa.ArrowException:
             types = " and ".join(dict.fromkeys(str(part.type) for part in parts))
             raise DataError(f'{source}: column "{name}" has the types {types}; write one type') from None
-    return UserTable(Path(source).name, source, names, columns, [_files_text(files)])
+    table = UserTable(Path(source).name, source, names, columns, [_files_text(files)])
+    return mark_missing(table, reading)
 
 
 def _joined(parts: list[pa.ChunkedArray]) -> pa.ChunkedArray:
@@ -169,7 +171,13 @@ def sums_of_file(path: Path, request: PredictionsRequest, folds: int, seed: int)
                 )
         try:
             for batch in file.iter_batches(_BATCH, columns=[*names], use_threads=False):
-                columns = {name: BatchColumn(path, name, batch.column(name), first) for name in names}
+                arrays, _ = without_codes(
+                    [pa.chunked_array([batch.column(name)]) for name in names], request.reading.missing
+                )
+                columns = {
+                    name: BatchColumn(path, name, array.combine_chunks(), first)
+                    for name, array in zip(names, arrays, strict=True)
+                }
                 sums = add_sums(sums, dict(_sums_of_batch(columns, request, random.integers(folds, size=len(batch)))))
                 first += len(batch)
         except (pa.ArrowException, OSError) as error:

@@ -146,7 +146,7 @@ def _read(request: PredictionsRequest, options: MeasureOptions) -> FilePredictio
     if files is None:
         return _read_whole(request, options)
     if (n_rows := many_files.n_rows_of(files)) <= many_files.EXACT_ROWS:
-        table = None if files == [path] else many_files.joined_table(request.source, files)
+        table = None if files == [path] else many_files.joined_table(request.source, files, request.reading)
         return _read_whole(request, options, table)
     limit = f"and these are {n_rows:,}; give at most {many_files.EXACT_ROWS:,}"
     if options.output is not None:

@@ -94,13 +94,15 @@ class Interval:
 
 
 def measure_quantities(
-    y: npt.NDArray[np.int64], p: Floats, classes: tuple[str, ...], chosen: Sequence[Quantity], draws: int
-) -> list[Interval]:
+    y: npt.NDArray[np.int64], p: Floats, classes: tuple[str, ...], chosen: Sequence[Quantity], draws: int,
+    weight: Floats | None = None,
+) -> list[Interval]:  # fmt: skip
     """Return each quantity of these rows with its interval: in closed form if it has one, else of bootstrap draws.
 
     Intervals that rest on too few rows are left out. ``p`` is (n_rows,) for two classes, and else (n_rows, n_classes).
+    ``weight``, (n_rows,), are the weights of the rows, all above 0.
     """
-    data, weight = Prediction(y, p), np.ones(len(y))
+    data, weight = Prediction(y, p, weight), np.ones(len(y)) if weight is None else weight
     support = row_support(y, p, weight, classes)
     values = {quantity.name: float(quantity.value(data)) for quantity in chosen}
     shown = [quantity for quantity in chosen if quantity.is_supported(support)]

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from probcal._io import join_first
+from probcal.errors import DataError
 from probcal.reading.number_form import OTHER_MARK, Mark, ReadNumbers, normalised, parse_numbers, read_numbers
 from probcal.reading.text_column import TEXT, TextColumn
 
@@ -60,6 +61,14 @@ class Marks:
 
     def __getitem__(self, index: int) -> Mark:
         return self.column_marks.get(index, self.file_mark)
+
+    def refuse_undecided(self, index: int, name: str, table_name: str) -> None:
+        """Raise DataError where nothing decides the mark of the column ``name``, which must be read."""
+        if index in self.undecided:
+            raise DataError(
+                f'{table_name}: column "{name}" holds "{self.undecided[index]}", which has another value with a '
+                "decimal comma than with a decimal point; say which with --decimal"
+            )
 
     def notes(self, names: Mapping[int, str]) -> Iterator[str]:
         """Yield how the doubtful columns among ``names`` are read, one line for each kind."""

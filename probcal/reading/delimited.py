@@ -17,10 +17,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.csv
 
-from probcal._io import join_first
+from probcal._io import counted, join_first
 from probcal.data.sources.formats import csv_rows
 from probcal.data.text_values import decode_text
 from probcal.errors import DataError
+from probcal.reading.reading_options import names_line_advice, title_advice
 from probcal.reading.text_column import TEXT
 
 _COMMON_DELIMITERS = (";", "\t", "|", ",")
@@ -31,10 +32,13 @@ A comma comes last, because it can be a decimal mark or part of a name.
 _RARE_DELIMITERS = (" ", ":", "^", "~", "!", "#")
 """Used only where every line agrees, because they are also part of times and prose."""
 _DELIMITER_NAMES = {"\t": "tabs", " ": "blanks"}
+_LINE_END = re.compile(r"\r\n|\r|\n")
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\r?\n')
 """The line with which Excel names the delimiter."""
 _EXAMINED_LENGTH = 1 << 20
 _EXAMINED_RECORDS = 200
+_TITLE_PROOF = 5
+"""Number of lines that must be as wide as the first one of another width, if what is above it is a title."""
 _MOST_COLUMNS = 19_000
 """A card with more columns is rejected as too large."""
 _BLOCK = _LONGEST_HEADER = 1 << 22
@@ -54,25 +58,34 @@ class DelimitedTable(NamedTuple):
     lines: npt.NDArray[Any]
 
 
-def read_delimited_text(content: bytes, path: Path) -> DelimitedTable:
-    """Return columns of text under the names of the first line. Names are unchanged, so two may be the same.
+def read_delimited_text(content: bytes, path: Path, skip_lines: int = 0) -> DelimitedTable:
+    """Return columns of text under the names of the first line after ``skip_lines``.
+
+    Names are unchanged, so two may be the same.
 
     Raises DataError, with the line, for what is no text, has no rows, or has lines with different numbers of fields.
     """
     text, notes = decode_text(content, path)
+    text = _without_lines(text, skip_lines)
     separator_line = _SEPARATOR_LINE.match(text)
     delimiter = separator_line[1] if separator_line else _delimiter(text)
     text = text[separator_line.end() :] if separator_line else text
     notes.append(
         "one column" if delimiter is None else f"separated by {_DELIMITER_NAMES.get(delimiter, repr(delimiter))}"
     )
-    lines_before = 1 if separator_line else 0
+    lines_before = skip_lines + (1 if separator_line else 0)
     head = text[:_LONGEST_HEADER]
-    _, header = next(_records(head, delimiter or ",", path, lines_before), (0, None))
+    line, header = next(_records(head, delimiter or ",", path, lines_before), (0, None))
     if header is None:
-        raise DataError(f"{path}: is empty")
+        raise DataError(f"{path}: is empty" + (f" after the first {counted(skip_lines, 'line')}" if skip_lines else ""))
     if len(header) > _MOST_COLUMNS:
         raise DataError(f"{path}: has {len(header):,} columns; at most {_MOST_COLUMNS:,} are allowed")
+    if sum(map(bool, header)) <= 1 < len(header):
+        rows: list[tuple[int, list[str]]] = []
+        with suppress(DataError):  # a faulty line is told of below, or ends the part that is examined
+            rows += islice(_records(head, delimiter or ",", path, lines_before), _EXAMINED_RECORDS)
+        if advice := title_advice(rows):
+            raise DataError(f"{path}:{line}: the first line has one name for several columns; {advice}")
     # equally long in ASCII, the text and the file have the same bytes, which are not made again
     encoded = content if text.isascii() and len(text) == len(content) else text.encode("utf-8", "replace")
     table = None if delimiter is None else _read_fast(encoded, delimiter, len(header))
@@ -86,6 +99,14 @@ def read_delimited_text(content: bytes, path: Path) -> DelimitedTable:
     if not len(lines):
         raise DataError(f"{path}: has 0 rows: only a line of names ({join_first(header, 3)})")
     return DelimitedTable([name.strip() for name in header], columns, notes, delimiter, lines)
+
+
+def _without_lines(text: str, n_lines: int) -> str:
+    for _ in range(n_lines):
+        if not (end := _LINE_END.search(text)):
+            return ""
+        text = text[end.end() :]
+    return text
 
 
 def _read_fast(content: bytes, delimiter: str, width: int) -> pa.Table | None:
@@ -173,9 +194,13 @@ def _records(text: str, mark: str, path: Path, lines_before: int) -> Iterator[tu
                 continue
             width = width or len(record)
             if len(record) != width:
+                next_widths: set[int] = set()
+                with suppress(csv.Error):
+                    next_widths = {len(other) for other in islice(reader, _TITLE_PROOF)}
+                is_title = len(record) > width and next_widths == {len(record)}
+                advice = names_line_advice(line) if is_title else "give every line as many fields as there are names"
                 raise DataError(
-                    f"{path}:{lines_before + end}: {len(record)} fields where the first line has {width}; give every "
-                    "line as many fields as there are names"
+                    f"{path}:{lines_before + end}: {len(record)} fields where the first line has {width}; {advice}"
                 )
             yield line, record
     except csv.Error as error:

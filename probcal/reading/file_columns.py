@@ -200,7 +200,7 @@ def named_column(table: UserTable, option: str, name: str | None) -> FileColumn:
     if len(indices) > 1:
         raise DataError(f'{option}: {len(indices)} columns of {table.origin_name} are called "{name}"; rename one')
     if not indices:
-        hint = did_you_mean(name, names) or table.header_hint()
+        hint = table.header_hint(name) or did_you_mean(name, names)
         raise DataError(f'{option}: {table.origin_name} has no column "{name}"{hint} (it has: {listing_of(table)})')
     return FileColumn(table, indices[0])
 

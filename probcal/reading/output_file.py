@@ -39,7 +39,7 @@ def write_output(option: str, path: Path, content: str | bytes) -> None:
 
 def parquet_with_columns(table: UserTable, names: Sequence[str], values: Floats) -> bytes:
     """Return a table with the columns ``values``, (n_rows, n_columns), after its own, as a Parquet file."""
-    content = pa.BufferOutputStream()
+    table, content = table.as_written, pa.BufferOutputStream()
     pq.write_table(_joined(table, names, [pa.array(column.copy()) for column in values.T]), content)
     return bytes(content.getvalue().to_pybytes())
 
@@ -49,7 +49,7 @@ def delimited_with_columns(table: UserTable, names: Sequence[str], values: Float
 
     It has the separator of the table and its decimal ``mark``, and quotes only the fields that need them.
     """
-    separator = table.separator or ","
+    table, separator = table.as_written, table.separator or ","
     header = [*(str(name) for name in table.names), *names]
     # pyarrow is many times faster. It refuses texts that need quotes, and writes dates with six digits of a second.
     if len(separator.encode()) == 1 and not any(is_date(column.type) for column in table.columns):

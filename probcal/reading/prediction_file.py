@@ -29,6 +29,7 @@ from probcal.reading.file_columns import (
 )
 from probcal.reading.number_form import Mark
 from probcal.reading.periods import Every, days_of, period_names, refuse_many_periods
+from probcal.reading.reading_options import READ_AS_IT_IS, ReadingOptions
 from probcal.reading.table import UserTable, read_table
 from probcal.reading.target import Target, read_target, read_word_labels, refuse_rounded_labels, refuse_unknown_labels
 
@@ -57,6 +58,7 @@ class PredictionsRequest:
     decimal: Mark | None = None
     label: tuple[str, ...] = ()
     """Words such as NA that are labels, although they usually mean a missing value."""
+    reading: ReadingOptions = READ_AS_IT_IS
     time: str | None = None
     """Column of dates, whose periods are groups."""
     every: Every = "month"
@@ -123,7 +125,7 @@ def read_predictions(request: PredictionsRequest, table: UserTable | None = None
 
     ``table`` is the content of the file, if it was read already.
     """
-    table = read_table(request.source) if table is None else table
+    table = read_table(request.source, request.reading) if table is None else table
     target_column = named_column(table, "--target", request.target)
     columns = _probability_columns(table, request.probability)
     weight_column = None if request.weight is None else named_column(table, "--weight", request.weight)
@@ -242,11 +244,7 @@ def _marks(table: UserTable, numbers: Sequence[FileColumn], target: FileColumn |
     texts = {column.index: column.text for column in columns if column.text is not None}
     marks = decimal_marks(texts, table.separator, decimal, [column.index for column in numbers])
     for column in numbers:
-        if column.index in marks.undecided:
-            raise DataError(
-                f'{table.origin_name}: column "{column.name}" holds "{marks.undecided[column.index]}", which has '
-                "another value with a decimal comma than with a decimal point; say which with --decimal"
-            )
+        marks.refuse_undecided(column.index, column.name, table.origin_name)
     return marks
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,16 +15,20 @@ import pandas as pd
 import pyarrow as pa
 
 from probcal.data.sources.arff_file import HEAD, parse_arff
-from probcal.data.sources.formats import OPENERS, hash_files, read_all, read_unpacked
+from probcal.data.sources.formats import hash_files, read_all, read_unpacked
+from probcal.data.sources.packed_file import OPENERS
 from probcal.data.text_values import as_text
-from probcal.errors import DataError
+from probcal.errors import DataError, did_you_mean
 from probcal.reading.dates import date_order, parse_dates
 from probcal.reading.delimited import read_delimited_text
+from probcal.reading.excel_file import is_excel, read_excel
 from probcal.reading.number_form import OTHER_MARK, read_numbers
 from probcal.reading.parquet_file import read_parquet_columns
+from probcal.reading.reading_options import READ_AS_IT_IS, ReadingOptions, names_line_advice, without_codes
 from probcal.reading.text_column import MISSING, TEXT, TextColumn, is_text, text_of
 
 STANDARD_INPUT = "-"
+_MOST_TITLE_LINES = 20
 _OPENML = re.compile(r"(?:openml:)?([0-9]{1,9})")
 
 
@@ -50,7 +54,11 @@ class UserTable:
     digest: str | None = None
     """Digest of the bytes of its file, None if it is not from a file."""
     lines: npt.NDArray[Any] | None = None
-    """The line on which each row of text begins, (n_rows,), counted from 1."""
+    """The line on which each row of text begins, or the row of a sheet, (n_rows,), counted from 1."""
+    reading: ReadingOptions = READ_AS_IT_IS
+    """What the user said about the file."""
+    written: Sequence[pa.ChunkedArray] | None = None
+    """The columns with the values of ``--missing``, where ``columns`` are without them."""
 
     @property
     def n_rows(self) -> int:
@@ -61,6 +69,11 @@ class UserTable:
     def origin_name(self) -> str:
         """Return the name of the file without its folder, ``openml:ID`` or ``standard input``, for messages."""
         return Path(self.origin).name
+
+    @property
+    def as_written(self) -> UserTable:
+        """Return the table with every value that the file has, for output."""
+        return self if self.written is None else replace(self, columns=self.written, written=None)
 
     @cached_property
     def texts(self) -> Mapping[int, TextColumn]:
@@ -93,11 +106,15 @@ class UserTable:
         """Return where a row, counted from 0, stands, for a message: file and line, or the number of the row."""
         return f"{self.origin_name}, row {row + 1}" if self.lines is None else f"{self.origin_name}:{self.lines[row]}"
 
-    def header_hint(self) -> str:
-        """Return a hint for messages about a missing column, empty unless the names of delimited text hold a number."""
-        if self.lines is None or self.declares_numbers or not any(map(_is_number, self.names)):
+    def header_hint(self, name: str = "") -> str:
+        """Return a hint for messages about the missing column ``name``, empty unless the names may be elsewhere."""
+        if self.lines is None or self.declares_numbers:
             return ""
-        return "; the first line must hold the names of the columns"
+        for column in self.columns:  # a title that has as many fields as there are columns
+            first = [str(value).strip() for value in column.slice(0, _MOST_TITLE_LINES).to_pylist()]
+            if name and name in first:
+                return f"; {names_line_advice(int(self.lines[first.index(name)]))}"
+        return "; the first line must hold the names of the columns" if any(map(_is_number, self.names)) else ""
 
     def has_changed(self) -> bool:
         """Return whether the content of its file has changed. A removed file has not changed."""
@@ -107,14 +124,16 @@ class UserTable:
             return Path(self.origin).is_file()
 
 
-def read_table(source: str) -> UserTable:
+def read_table(source: str, options: ReadingOptions = READ_AS_IT_IS) -> UserTable:
     """Return the table at ``source``: a path, ``-`` for standard input, ``openml:31`` or ``31``.
+
+    ``options`` that a format does not have, such as the sheet of a CSV file, are refused.
 
     Raises DataError, or MissingDataError for OpenML, when there is no table or it is too large (see
     ``probcal.data.sources.formats``).
     """
     if (match := _OPENML.fullmatch(source)) and not Path(source).exists():
-        return _read_openml(int(match[1]))
+        return mark_missing(_read_openml(int(match[1])), options)
     if source == STANDARD_INPUT:
         path, origin, content, digest = Path("standard input"), "standard input", _read_standard_input(), None
     else:
@@ -127,26 +146,45 @@ def read_table(source: str) -> UserTable:
     if not content or content.isspace():
         raise DataError(f"{path}: is empty")
     # By the content and not by the name, since standard input has none.
-    if content.startswith(b"PAR1"):
+    is_workbook, is_parquet = is_excel(content), content.startswith(b"PAR1")
+    # Nulls are removed below, because UTF-16 has one in every second byte.
+    is_arff = not is_workbook and (stem.suffix.lower() == ".arff" or HEAD.match(content[:100_000].replace(b"\0", b"")))
+    if not options.is_of_another_file:
+        if options.sheet is not None and not is_workbook:
+            raise DataError(f"--sheet: {path} is no Excel file; leave the option out")
+        if options.skip_lines and (is_parquet or is_arff):
+            raise DataError(f"--skip-lines: {path} has no lines above the names; leave the option out")
+    if is_workbook:
+        names, columns, notes, lines = read_excel(content, path, options)
+        table = UserTable(name, origin, names, columns, notes, digest=digest, lines=lines)
+    elif is_parquet:
         names, columns = read_parquet_columns(content, path)
         table = UserTable(name, origin, names, columns, ["a Parquet file"], digest=digest)
-    elif stem.suffix.lower() == ".arff" or HEAD.match(content[:100_000].replace(b"\0", b"")):
-        # Nulls are removed above, because UTF-16 has one in every second byte.
+    elif is_arff:
         table = _read_arff(content, path, name, origin, digest)
     else:
-        names, columns, notes, separator, lines = read_delimited_text(content, path)
+        names, columns, notes, separator, lines = read_delimited_text(content, path, options.skip_lines)
         table = UserTable(name, origin, names, columns, notes, separator=separator, digest=digest, lines=lines)
     if not table.columns or not table.n_rows:
         raise DataError(f"{path}: has 0 rows")
-    return table
+    return mark_missing(table, options)
 
 
-def table_of_frame(frame: pd.DataFrame) -> UserTable:
+def mark_missing(table: UserTable, options: ReadingOptions) -> UserTable:
+    """Return the table in which the values of ``--missing`` are missing."""
+    table = replace(table, reading=options)
+    if not options.missing:
+        return table
+    columns, notes = without_codes(table.columns, options.missing)
+    return replace(table, columns=columns, notes=[*table.notes, *notes], written=table.columns)
+
+
+def table_of_frame(frame: pd.DataFrame, options: ReadingOptions = READ_AS_IT_IS) -> UserTable:
     """Return a frame of a program as a table. Raises DataError if it has no rows."""
     names, columns = _columns_of(frame)
     if not columns or not len(frame):
         raise DataError("the frame has 0 rows")
-    return UserTable("frame", "the frame", names, columns)
+    return mark_missing(UserTable("frame", "the frame", names, columns), options)
 
 
 def _read_arff(content: bytes, path: Path, name: str, origin: str, digest: str | None) -> UserTable:
@@ -196,9 +234,17 @@ def _refuse_missing_file(path: Path, source: str) -> None:
     if path.is_dir():
         raise DataError(f"{path}: is a folder; give one file of it")
     if not path.exists():
-        raise DataError(f"{path}: there is no such file")
+        raise DataError(f"{path}: there is no such file{did_you_mean(path.name, _names_beside(path))}")
     if not path.is_file():
         raise DataError(f"{path}: is not a regular file; for a pipe, give - and redirect it to standard input")
+
+
+def _names_beside(path: Path) -> list[str]:
+    """Return the names of the files in the folder of ``path``, none if it cannot be read."""
+    try:
+        return [one.name for one in path.parent.iterdir() if one.is_file()]
+    except OSError:
+        return []
 
 
 def _read_openml(number: int) -> UserTable:

@@ -22,6 +22,7 @@ from probcal.reading.dates import MIXED_ZONES, ZERO_DATES, DateOrder, mixes_zone
 from probcal.reading.decimal_mark import decimal_marks
 from probcal.reading.levels import match_levels
 from probcal.reading.number_form import Floats, Mark, NumberForm, parse_numbers
+from probcal.reading.reading_options import READ_AS_IT_IS, ReadingOptions
 from probcal.reading.table import UserTable, read_table, table_of_frame
 from probcal.reading.text_column import MISSING, TextColumn, is_date, is_number, is_text, one_array, text_of
 
@@ -74,6 +75,10 @@ class TablePlan:
     """The column of groups (as a category) or of time, which is no input."""
     model: str = ""
     """Digest of the file of the model."""
+    weight: str | None = None
+    """The column of the weights of the rows, which only training and measuring need."""
+    reading: ReadingOptions = READ_AS_IT_IS
+    """How the file was read."""
     threshold: float | None = None
     """From which probability to decide for the positive label, if the user named costs."""
 
@@ -101,7 +106,9 @@ def load_table_plan(path: Path) -> TablePlan:
             raise DataError(f"{path}: is of another version of probcal; export the model again")
         inputs, groups = tuple(map(plan_from, content.pop("inputs"))), content.pop("groups")
         content |= {"groups": groups and plan_from(groups)}
-        return TablePlan(inputs=inputs, **{**content, "classes": tuple(content["classes"])})
+        reading = content.pop("reading", {})
+        reading = ReadingOptions(**{**reading, "missing": tuple(reading.get("missing", ()))})
+        return TablePlan(inputs=inputs, **{**content, "classes": tuple(content["classes"]), "reading": reading})
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise DataError(f"{path}: says nothing about columns ({error}); export the model again") from None
 
@@ -111,7 +118,8 @@ def read_inputs(source: str | Path | pd.DataFrame, plan: TablePlan) -> NewRows:
 
     Raises DataError for a table that cannot be read, or that lacks an input column.
     """
-    table = table_of_frame(source) if isinstance(source, pd.DataFrame) else read_table(str(source))
+    reading = replace(plan.reading, is_of_another_file=True)
+    table = table_of_frame(source, reading) if isinstance(source, pd.DataFrame) else read_table(str(source), reading)
     return inputs_of(table, plan)
 
 
@@ -122,6 +130,8 @@ def inputs_of(table: UserTable, plan: TablePlan) -> NewRows:
     if missing := [name for name in needed if name not in names]:
         hint = did_you_mean(missing[0], names)
         missing_names = join_first((f'"{name}"' for name in missing), 5)
+        if n_skipped := plan.reading.skip_lines:
+            hint += f" (the first {counted(n_skipped, 'line')} of a text file or sheet were skipped, as in training)"
         raise DataError(f"{table.origin}: the model needs the column{'s' * (len(missing) > 1)} {missing_names}{hint}")
     warnings: list[str] = []
     new_columns = [

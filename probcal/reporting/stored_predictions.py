@@ -75,8 +75,9 @@ def appearances(row: Row, cell: CellResult, n_splits: int) -> float:
 
 
 def _read_two_classes(store: Store, cell: CellResult) -> tuple[Array, Array] | None:
-    """Return (y, p), (n,) each, or None where they are absent, of several labels, or not probabilities."""
-    if not store.has_predictions(cell) or "labels" in (cell.predictions or {}):
+    """Return (y, p), (n,) each, or None where they are absent, of several labels, weighted, or not probabilities."""
+    # without their weights, these rows would show the frequencies of another population
+    if not store.has_predictions(cell) or {"labels", "weights"} & (cell.predictions or {}).keys():
         return None
     try:
         rows = checked_numbers(*store.predictions(cell))

@@ -54,6 +54,10 @@ class SplitRows(NamedTuple):
     """The true estimates of the test rows, where they are known."""
     train_keys: np.ndarray | None = None
     """The group or the time of each training row, in a nested split."""
+    train_weight: np.ndarray | None = None
+    """The weight of each training row, where the data set has weights."""
+    test_weight: np.ndarray | None = None
+    """The weight of each test row."""
 
     def each_label(self) -> Iterator[SplitRows]:
         """Yield the same rows once for each label, with two classes."""
@@ -100,14 +104,18 @@ def _rows(
         train, test = (rows[:max_rows] for rows in splits.split_rows(card, len(dataset.y), number, seed))
         truth = None if dataset.truth is None else dataset.truth[test]
     X_train, X_test = take_rows(X, train), take_rows(X, test)
+    train_weight, test_weight = (None if dataset.weight is None else dataset.weight[part] for part in (train, test))
     if encoding in ENCODERS:
         if issparse(X_train):
             raise DataError(f'{card.name}: is sparse numbers already; write "encoding: native" for the learner')
-        encoder = ENCODERS[encoding]().fit(X_train)
+        encoder = ENCODERS[encoding]().fit(X_train, sample_weight=train_weight)
         X_train, X_test = encoder.transform(X_train), encoder.transform(X_test)
     y_train, y_test = dataset.y[train], dataset.y[test]
     n_classes = int(dataset.y.max()) + 1
-    rows = SplitRows(X_train, y_train, X_test, y_test, np.unique(y_train), n_classes, fits, truth, train_keys)
+    rows = SplitRows(
+        X_train, y_train, X_test, y_test, np.unique(y_train), n_classes, fits, truth, train_keys, train_weight,
+        test_weight,
+    )  # fmt: skip
     for part in rows:
         if isinstance(part, np.ndarray):
             part.flags.writeable = False  # cells share the arrays, so no cell may change them

@@ -16,7 +16,7 @@ from typing import Any
 
 from probcal.components.classes import import_class
 from probcal.config.experiment import Component, Experiment, parse_experiment
-from probcal.data.card import Card
+from probcal.data.card import NO_INPUTS, Card
 from probcal.data.splits import Split
 from probcal.errors import StoreError
 from probcal.runner.cell import list_cells
@@ -95,7 +95,7 @@ def _split(split: Split) -> dict[str, Any]:
 
 def _plane_labels(card: Card) -> dict[str, Any]:
     """Return the labels of the axes and marks in a picture of two columns."""
-    inputs = [name for name, kind in card.columns.items() if kind not in ("ignore", "target")]
+    inputs = [name for name, kind in card.columns.items() if kind not in NO_INPUTS]
     names = {"inputs": inputs} if len(inputs) == 2 and "*" not in inputs else {}
     return names | ({"positive": card.positive_labels[0]} if len(card.positive) == 1 else {})
 

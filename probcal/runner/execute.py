@@ -57,6 +57,8 @@ class Outcome:
     result: CellResult
     y: np.ndarray | None = None
     p: np.ndarray | None = None
+    weight: np.ndarray | None = None
+    """(n_test,) weights of the test rows. None if the data set has none."""
 
     @classmethod
     def failed(
@@ -138,10 +140,11 @@ def execute(cell: Cell, key: dict[str, str], run: str) -> Outcome:
             else:  # predict each label separately, without stages and curves
                 prediction = _CellPrediction(np.stack([_predict(cell, part).p for part in rows.each_label()], axis=1))
         row |= {"seconds": _seconds_since(start), "shared_seconds": round(timer.seconds, 6)}
-        metrics = {**measure(rows.y_test, prediction.p, rows.truth, cell.extra_metrics), **prediction.measures}
+        metrics = {**measure(rows.y_test, prediction.p, rows.truth, cell.extra_metrics, rows.test_weight)}
+        metrics |= prediction.measures
         row |= {"stages": prediction.stages, "curves": prediction.curves}
         result = CellResult(status="done", metrics=metrics, warnings=_warning_counts(messages), **row)
-        return Outcome(result, rows.y_test, prediction.p)
+        return Outcome(result, rows.y_test, prediction.p, rows.test_weight)
     except (Exception, SystemExit) as error:
         row |= {"error_type": type(error).__name__, "message": str(error), "traceback": traceback.format_exc()}
         row["seconds"] = _seconds_since(start)
@@ -176,15 +179,18 @@ class _SharedFitTimer:
             del fits.fitted
 
 
-def measure(y: np.ndarray, p: np.ndarray, truth: np.ndarray | None, names: tuple[str, ...]) -> dict[str, float]:
+def measure(
+    y: np.ndarray, p: np.ndarray, truth: np.ndarray | None, names: tuple[str, ...], weight: np.ndarray | None = None
+) -> dict[str, float]:
     """Return the metrics of a cell, or their means over several labels.
 
     ``truth`` holds the true probabilities of the test rows, see ``Dataset``. ``names`` holds additional metrics.
+    ``weight``, (n_test,), are the weights of the test rows.
     """
     _import_metrics(names)
     if y.ndim > 1:
         return means_over_labels(y, p, true_p=truth, also=names)
-    return metrics_of(Prediction(y, p, true_p=truth), also=names)
+    return metrics_of(Prediction(y, p, weight, truth), also=names)
 
 
 def _import_metrics(names: tuple[str, ...]) -> None:
@@ -218,7 +224,7 @@ def _predict(cell: Cell, rows: SplitRows) -> _CellPrediction:
     _import_metrics(cell.stages)
     for p in predictions(cell, estimator, rows):
         if has_stages(cell, estimator):
-            values = metrics_of(Prediction(rows.y_test, p), also=cell.stages)
+            values = metrics_of(Prediction(rows.y_test, p, rows.test_weight), also=cell.stages)
             for metric in cell.stages:
                 stages.setdefault(metric, []).append(values.get(metric, math.nan))
     measures = _requested_values(estimator, "measures", rows.X_test, cell.extra_metrics)
@@ -275,7 +281,8 @@ def remeasure(planned: PlannedCell, store: Store, run: str) -> Outcome | None:
     if planned.missing_metrics & set(METHOD_METRICS):  # only the fitted method can measure them
         return None
     try:
-        metrics = measure(*store.predictions(result), load_truth(planned.cell), planned.cell.extra_metrics)
+        truth, weight = load_truth(planned.cell), store.weights(result)
+        metrics = measure(*store.predictions(result), truth, planned.cell.extra_metrics, weight)
         refuse_impossible_values(metrics, {})
     except Exception:
         # Predictions are lost, or a plugin's metric fails. A worker tries again, and reports what fails there.

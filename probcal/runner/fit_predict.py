@@ -56,6 +56,8 @@ def fit_cell(cell: Cell, rows: SplitRows) -> Any:
         learner.set_params(random_state=shared)
     estimator = method_class(learner, **params)
     more = {"X_test": copy_view(rows.X_test)} if getattr(estimator, "needs_test_rows", False) else {}
+    if rows.train_weight is not None:
+        more["sample_weight"] = rows.train_weight
     X_train = copy_view(rows.X_train)
     with rows.fits.of_rows(X_train, rows.y_train):
         return estimator.fit(X_train, rows.y_train, **more)

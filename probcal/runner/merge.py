@@ -309,15 +309,16 @@ def _write(
 def _add(store: Store, pairs: list[tuple[MergeSource, CellResult]]) -> bool:
     """Add a result with its predictions. Return whether it should have predictions and no folder holds them."""
     result = pairs[0][1]
-    labels = probabilities = None
+    labels = probabilities = weight = None
     for part, copy in pairs:
         if part.store.has_predictions(copy):
             try:
                 labels, probabilities = part.store.predictions(copy)
+                weight = part.store.weights(copy)
                 break
             except StoreError:
                 continue
-    store.add(result, labels, probabilities)
+    store.add(result, labels, probabilities, weight)
     return result.predictions is not None and labels is None
 
 

@@ -122,7 +122,7 @@ def _run(
                 if not progress.n_ended:
                     store.write_experiment(description)
                     store.add_run(record)
-                store.add(outcome.result, outcome.y, outcome.p)
+                store.add(outcome.result, outcome.y, outcome.p, outcome.weight)
                 run_times.add(outcome.result)
                 progress.record_end(outcome.result)
                 if progress.failed and options.fail_fast:

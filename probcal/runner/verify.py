@@ -153,7 +153,7 @@ class _Verification:
         names = dict.fromkeys([*row.metrics, *row.stages, *self.stored.metrics])
         extra_metrics = tuple(name for name in names if name not in METRICS)
         try:
-            metrics = measure(y, p, self._truth(row), extra_metrics)
+            metrics = measure(y, p, self._truth(row), extra_metrics, self.store.weights(row))
         except (ValueError, IndexError) as error:  # labels or probabilities that no run stores
             differences.append(_difference(row, "predictions", "probabilities", str(error)))
             return True

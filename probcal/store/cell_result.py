@@ -92,6 +92,8 @@ def _parse_number(value: Any) -> float:
 def checked_location(location: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return ``location``, which ``Predictions.add`` returned. Raise ValueError when nothing can lie there."""
     numbers = [location.get("at"), location.get("rows"), location.get("columns", 1), location.get("labels", 1)]
+    if location.get("weights", 1) != 1:
+        raise PydanticCustomError("place", "does not name a place in predictions.bin")
     # Not isinstance, because true is an int, too.
     is_valid = all(type(n) is int and 0 <= n <= LARGEST_COUNT for n in numbers)
     if not is_valid or not isinstance(location.get("digest"), str):

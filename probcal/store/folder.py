@@ -256,7 +256,16 @@ class Store:
         predictions = self._predictions.read(result.predictions) if result.predictions else None
         if predictions is None:
             raise StoreError(f"{self._predictions.path} does not hold the predictions behind {result.id}")
-        return predictions
+        return predictions[:2]
+
+    def weights(self, result: CellResult) -> np.ndarray | None:
+        """Return the weights of the test rows, (n_test,), or None if there are none. Raise as ``predictions``."""
+        if "weights" not in (result.predictions or {}):
+            return None
+        stored = self._predictions.read(result.predictions or {})
+        if stored is None:
+            raise StoreError(f"{self._predictions.path} does not hold the predictions behind {result.id}")
+        return stored[2]
 
     def refuse_other_results(self, name: str) -> None:
         """Raise StoreError when the folder holds another experiment's results, or other files."""
@@ -322,14 +331,20 @@ class Store:
             file.write(json.dumps(run, ensure_ascii=False) + "\n")
             sync_file(file)
 
-    def add(self, result: CellResult, y: np.ndarray | None = None, p: np.ndarray | None = None) -> None:
+    def add(
+        self,
+        result: CellResult,
+        y: np.ndarray | None = None,
+        p: np.ndarray | None = None,
+        weight: np.ndarray | None = None,
+    ) -> None:
         """Store one result with its later failure and its predictions, so that a later kill loses nothing.
 
         It appends. ``_latest_valid_result`` decides on reading which result of a cell counts.
 
         A power cut loses what was stored since the last sync, which is at most the time of 20 syncs. ``y`` has shape
-        (n_test,) and holds labels. ``p`` has shape (n_test,), or (n_test, n_classes) for more than two classes. Raises
-        StoreError when the folder can no longer be written to.
+        (n_test,) and holds labels. ``p`` has shape (n_test,), or (n_test, n_classes) for more than two classes.
+        ``weight`` has shape (n_test,). Raises StoreError when the folder can no longer be written to.
         """
         if not self._is_writing:
             raise RuntimeError("call Store.add only inside Store.writing")
@@ -337,7 +352,7 @@ class Store:
             # Opened late, so that a run that is interrupted before changes nothing.
             if self._cells is None:
                 self._cells = open_log(self.folder / LOG, self.folder / TABLE)
-            location = None if y is None or p is None else self._predictions.add(y, p)
+            location = None if y is None or p is None else self._predictions.add(y, p, weight)
             failure = f"{result.later_failure.to_json()}\n" if result.later_failure else ""
             self._cells.write(f"{result.to_json(location)}\n{failure}")
             self._cells.flush()

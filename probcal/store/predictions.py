@@ -17,9 +17,10 @@ import numpy as np
 
 
 @cache
-def _row_type(columns: tuple[int, ...], labels: tuple[int, ...]) -> np.dtype:
-    """Return the type of a test row: its label or labels, and the probability of each class (of each label)."""
-    return np.dtype([("y", "<i1", labels), ("p", "<f8", labels + columns)])
+def _row_type(columns: tuple[int, ...], labels: tuple[int, ...], is_weighted: bool) -> np.dtype:
+    """Return the type of a test row: label or labels, the probability of each class (of each label), and weight."""
+    weight = [("weight", "<f8")] if is_weighted else []
+    return np.dtype([("y", "<i1", labels), ("p", "<f8", labels + columns), *weight])
 
 
 class Predictions:
@@ -29,8 +30,8 @@ class Predictions:
         self.path = path
         self._file: IO[bytes] | None = None
 
-    def add(self, y: np.ndarray, p: np.ndarray) -> dict[str, Any]:
-        """Append labels and probabilities, and return where they are, for ``read``.
+    def add(self, y: np.ndarray, p: np.ndarray, weight: np.ndarray | None = None) -> dict[str, Any]:
+        """Append labels, probabilities and weights of rows, (n_test,), and return where they are, for ``read``.
 
         Without label axis: y has shape (n_test,) and p has shape (n_test, n_classes). With several labels: y has shape
         (n_test, n_labels) and p has shape (n_test, n_labels, 2). Results of earlier versions hold only P(y = 1), so
@@ -39,22 +40,27 @@ class Predictions:
         if self._file is None:
             self._file = self.path.open("ab")
         labels, columns = y.shape[1:], p.shape[y.ndim :]
-        rows = np.empty(len(y), _row_type(columns, labels))
+        rows = np.empty(len(y), _row_type(columns, labels, weight is not None))
         rows["y"], rows["p"] = y, p
+        if weight is not None:
+            rows["weight"] = weight
         content = rows.tobytes()
         location = {"at": self._file.tell(), "rows": len(rows), "digest": _digest(content)}
         if columns:
             location["columns"] = columns[0]
         if labels:
             location["labels"] = labels[0]
+        if weight is not None:
+            location["weights"] = 1
         self._file.write(content)
         self._file.flush()
         return location
 
-    def read(self, location: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray] | None:
-        """Return (y, p), bit for bit as they were added, or None when the file does not hold them any more."""
+    def read(self, location: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray | None] | None:
+        """Return (y, p, weight), bit for bit as they were added, or None when the file does not hold them any more."""
         try:
-            row = _row_type(*((location[name],) if name in location else () for name in ("columns", "labels")))
+            shape = ((location[name],) if name in location else () for name in ("columns", "labels"))
+            row = _row_type(*shape, "weights" in location)
             with self.path.open("rb") as file:
                 n_bytes = file.seek(0, os.SEEK_END) - location["at"]
                 # Reading would allocate memory for rows that are not there.
@@ -69,7 +75,7 @@ class Predictions:
             return None
         rows = np.frombuffer(content, row)
         # Copies, because a view of bytes is read-only and its numbers are not aligned.
-        return rows["y"].copy(), rows["p"].copy()
+        return rows["y"].copy(), rows["p"].copy(), rows["weight"].copy() if "weights" in location else None
 
     def sync(self) -> None:
         """Sync the file to disk, so that a power cut does not lose what was added."""

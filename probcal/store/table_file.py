@@ -57,7 +57,7 @@ _KEY, _LOCATION, _METRIC = "key.", "predictions.", "metric "
 """Prefixes of columns. That of metrics is only for a metric with the name of another column."""
 _DICTIONARY = pa.dictionary(pa.int32(), pa.string())
 """Type of a column of texts that is read with each text once."""
-_LOCATION_COUNTS = ("at", "rows", "columns", "labels")
+_LOCATION_COUNTS = ("at", "rows", "columns", "labels", "weights")
 _FIXED = (*_NAMES, "repetition", *_SECONDS, *_COUNTS, *_JSON, *_TEXTS)
 
 
@@ -329,7 +329,8 @@ class _Reader:
         columns["digest"] = self._texts(f"{_LOCATION}digest")
         lacks_digest = (text is None for text in columns["digest"])
         lacks_place = (number is None for number in columns["at"])
-        shapes = zip(lacks_place, lacks_digest, columns["rows"], columns["columns"], columns["labels"], strict=True)
+        shape_columns = (columns[name] for name in _LOCATION_COUNTS[1:])
+        shapes = zip(lacks_place, lacks_digest, *shape_columns, strict=True)
         # Rows share a few shapes, so each is checked once, with a place and a digest that are valid.
         for no_place, no_digest, *shape in {*shapes}:
             if not no_place:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
+from sklearn.utils.validation import has_fit_parameter
+
+from probcal.components.classes import import_class
 from probcal.components.trust import is_trusted, refusal
+from probcal.config.columns import ExperimentColumn
 from probcal.errors import ProbcalError, unknown_name
 from probcal.learners.registry import known_learners
 from probcal.methods.registry import known_methods
@@ -96,14 +100,14 @@ def learners(names: Sequence[str], most_levels: int) -> dict[str, Entry]:
     return entries
 
 
-def bound(counts: Collection[int]) -> float:
+def bound(counts: Collection[float]) -> float:
     """Return the smallest probability that any method may predict, for the number of table rows of each class.
 
     It is .001. Where a class has less than 1 % of the n rows, it is 1 / 2n. ``counts`` are those of the whole table,
-    also where a sample of it runs.
+    also where a sample of it runs. A class of which weights leave less than one row has half of its share.
     """
     n_rows = sum(counts)
-    return _BOUND if min(counts) >= _RARE_SHARE * n_rows else 0.5 / n_rows
+    return _BOUND if min(counts) >= _RARE_SHARE * n_rows else min(1.0, *counts) / 2 / n_rows
 
 
 def sample_clip(eps: float, class_weights: Sequence[float] | None) -> list[float]:
@@ -163,6 +167,17 @@ def refuse_direct_scores(user_learners: Sequence[str], user_methods: Sequence[st
             f"{', '.join(scoring)} by itself gives scores and no probabilities, and direct is the only method; add "
             "another method, such as  -m sigmoid"
         )
+
+
+def refuse_unweighted(columns: Iterable[ExperimentColumn]) -> None:
+    """Raise ProbcalError for a learner or a method whose ``fit`` takes no weights of rows."""
+    for column in columns:
+        for kind, part in (("learner", column.learner), ("method", column.method)):
+            if not has_fit_parameter(import_class(part.path), "sample_weight"):
+                raise ProbcalError(
+                    f"--weight: the {kind} {part.name} takes no weights ({part.path}.fit has no sample_weight), so its "
+                    f"results would be those of other rows; leave the {kind} out"
+                )
 
 
 def combinations(

@@ -42,7 +42,7 @@ from probcal.reading.number_form import (
 from probcal.reading.table_plan import ColumnPlan, typed_numbers, words_mask
 from probcal.reading.text_column import MISSING, TEXT, TextColumn, is_date, is_number, is_text, text_of
 
-Kind = Literal["number", "category", "date", "group", "time", "left out"]
+Kind = Literal["number", "category", "date", "group", "time", "weight", "left out"]
 
 MOST_LEVELS = 200
 """Largest number of levels of a category. Most learners get a column for each level."""

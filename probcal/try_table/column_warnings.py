@@ -29,43 +29,48 @@ _MOST_DOUBTS = 10
 _ROUNDED = (LARGEST_EXACT, 2.0**64)
 
 
-def warnings(columns: Sequence[TableColumn], labels: npt.NDArray[Any]) -> Iterator[str]:
-    """Yield a warning for each doubtful column, (n_rows,), or pair of ``labels`` of the same rows."""
+def warnings(columns: Sequence[TableColumn], labels: npt.NDArray[Any]) -> Iterator[tuple[str, str]]:
+    """Yield code and text of a warning for each doubtful column, (n_rows,), or pair of ``labels`` of the same rows."""
     n_doubts = 0
     for column in columns:
         if column.kind == "number" and (codes := _missing_codes(column)):
             listing = " and ".join(f"{as_text(number)} in {counted(rows)}" for number, rows in codes)
             yield (
+                "missing-code",
                 f"{_names_text([column.name])} is {listing}, far from all others, and read as a number; if it stands "
-                "for a missing value, make those fields empty"
+                f"for a missing value, --missing {as_text(codes[0][0])} makes it one in every column",
             )
         if column.kind == "number" and (n_rounded := _count_rounded(column)):
             yield (
+                "rounded-number",
                 f"{_names_text([column.name])} holds numbers above 9,007,199,254,740,992 in {counted(n_rounded)}, "
                 f'whose last digits are rounded; if they are ids, --drop "{column.name}" leaves them out, or '
-                f'--category "{column.name}" keeps all digits'
+                f'--category "{column.name}" keeps all digits',
             )
         if column.kind == "date" and (far := int((column.values >= _LAST_YEAR).sum())):
             yield (
+                "open-end",
                 f"{_names_text([column.name])} is in the year 9999 in {counted(far)}, and read as a date; if it stands "
-                "for an open end, make those fields empty"
+                "for an open end, make those fields empty",
             )
         if column.plan is not None and column.plan.kind != "indicator" and column.plan.words:
             listing = " and ".join(map(repr, column.plan.words))
             yield (
+                "words",
                 f"{_names_text([column.name])} holds {listing} between its {column.kind}s, which are missing values "
-                "there with a column that marks their rows"
+                "there with a column that marks their rows",
             )
         if column.doubt and (n_doubts := n_doubts + 1) <= _MOST_DOUBTS:
-            yield column.doubt
+            yield "doubtful-text", column.doubt
     if n_doubts > _MOST_DOUBTS:
-        yield f"{counted(n_doubts - _MOST_DOUBTS, 'more column')} with text that looks like numbers or dates"
+        more = counted(n_doubts - _MOST_DOUBTS, "more column")
+        yield "doubtful-text", f"{more} with text that looks like numbers or dates"
     spellings: dict[str, list[str]] = {}
     for label in sorted(set(labels)):
         spellings.setdefault(label.casefold(), []).append(label)
     for group in spellings.values():
         if len(group) > 1:
-            yield f"labels that differ only in capitals are read as different classes: {_names_text(group)}"
+            yield "capitals", f"labels that differ only in capitals are read as different classes: {_names_text(group)}"
 
 
 def _count_rounded(column: TableColumn) -> int:

@@ -25,7 +25,7 @@ _SECONDS = {
     "boosting": (0.25, 0.05),
 }
 _DEFAULT_SECONDS = (0.5, 0.2)
-_FITS = {"direct": 1, "bagging": 100, "probing": 120, "relabeling": 100, "weight_sweep": 20}
+FITS = {"direct": 1, "bagging": 100, "probing": 120, "relabeling": 100, "weight_sweep": 20}
 # Three folds, and all rows.
 _CROSS_VAL_FITS = 4
 # Number of columns, with one for each level. Fits of wider tables take longer in proportion.
@@ -44,6 +44,7 @@ _KIND_NAMES: dict[Kind, tuple[str, str]] = {
     "date": ("date", "dates"),
     "group": ("group", "groups"),
     "time": ("time", "times"),
+    "weight": ("weight", "weights"),
     "left out": ("left out", "left out"),
 }
 
@@ -73,7 +74,7 @@ def _total_fits(plan: Plan, methods: Sequence[str]) -> int:
     for method in methods:
         entry = plan.methods[method]
         cross_val = entry.get("params", {}).get("calibration") == "cross_val"
-        fits["shared" if entry.get("shared_seed") else method] = _FITS.get(method, _CROSS_VAL_FITS if cross_val else 1)
+        fits["shared" if entry.get("shared_seed") else method] = FITS.get(method, _CROSS_VAL_FITS if cross_val else 1)
     return sum(fits.values())
 
 
@@ -129,8 +130,9 @@ def _sentence_on_rare_classes(prepared: PreparedTable) -> str:
         for name, rows in prepared.enriched_classes.items()
     )
     return printable(
-        f"it keeps {join_first(parts, 5)}, because a class under {100 * RARE_SHARE:.0f} % is rare; predictions are "
-        "corrected and rows weighted for the shares of the whole table"
+        f"it keeps {join_first(parts, 5)}, because a class under {100 * RARE_SHARE:.0f} % is rare; "
+        + ("" if prepared.weight is not None else "predictions are corrected and ")
+        + "rows weighted for the shares of the whole table"
     )
 
 
@@ -147,6 +149,10 @@ def _target_lines(prepared: PreparedTable) -> Iterator[str]:
         yield f"  {_cell(label, width)}  {words}{mark}"
     if len(counts) > _MOST_CLASSES:
         yield f"  … {len(counts) - _MOST_CLASSES} more"
+    if prepared.weight is not None:
+        shares = zip(prepared.class_names, prepared.class_shares, strict=True)
+        listing = join_first((f"{name} {100 * share:.3g} %" for name, share in shares), _MOST_CLASSES)
+        yield from wrap_line(printable(f"weighted shares: {listing}"))
     rare_labels = [label for label, rows in target.class_counts.items() if rows < FEW_ROWS]
     if rare_labels:
         names = join_first((f'"{label}"' for label in rare_labels), 5)

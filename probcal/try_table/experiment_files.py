@@ -29,7 +29,14 @@ from probcal.try_table.split_choice import SplitChoice
 METRICS = ["cxe", "rms", "auc", "c_emp", "ece"]
 # A card lists at most this many columns one by one. With more, it gives the most frequent type once.
 _MOST_LISTED_COLUMNS = 150
-_KINDS = {"number": "numeric", "date": "numeric", "time": "numeric", "category": "nominal", "group": "nominal"}
+_KINDS = {
+    "number": "numeric",
+    "date": "numeric",
+    "time": "numeric",
+    "category": "nominal",
+    "group": "nominal",
+    "weight": "weight",
+}
 
 
 class _TextDumper(yaml.SafeDumper):
@@ -107,12 +114,13 @@ def card_text(prepared: PreparedTable, name: str, rows: str, fingerprint: str | 
     target, table = prepared.target, prepared.table
     of_all = f" of {prepared.n_labelled:,}" if len(prepared.rows) < prepared.n_labelled else ""
     kinds = {column.name: _KINDS[column.kind] for column in prepared.stored_columns}
+    n_columns = sum(kind != "weight" for kind in kinds.values())
+    checks = {"rows": len(prepared.rows), "columns": n_columns, "classes": dict(target.counts)}
     if len(kinds) > _MOST_LISTED_COLUMNS:
         [(default_kind, _)] = Counter(kinds.values()).most_common(1)
         kinds = {name: kind for name, kind in kinds.items() if kind != default_kind} | {"*": default_kind}
     # The seed comes from the labels in the order of the file, so that neither names nor formats change the splits.
     labels = chr(0).join(target.labels[target.label_mask][prepared.rows])
-    checks = {"rows": len(prepared.rows), "columns": len(prepared.stored_columns), "classes": dict(target.counts)}
     content = {
         "name": name,
         "title": table.name,
@@ -137,6 +145,8 @@ def card_text(prepared: PreparedTable, name: str, rows: str, fingerprint: str | 
 
 def _texts(column: TableColumn, prepared: PreparedTable) -> list[str]:
     values = column.values.iloc[prepared.rows]
+    if column.kind == "weight":
+        return [repr(number) for number in prepared.sample_weights.tolist()]
     if column.kind in ("category", "group"):
         return [*values.astype(object).where(values.notna(), "")]
     return ["" if math.isnan(number) else as_text(number) for number in values.to_numpy(np.float64).tolist()]

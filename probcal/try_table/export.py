@@ -28,6 +28,8 @@ from probcal.reading.table import UserTable
 from probcal.reading.table_plan import card_names, probability_names, write_table_plan
 from probcal.runner.cell_rows import split_rows
 from probcal.store.folder import Store
+from probcal.try_table.importance import HEADER as IMPORTANCE_HEADER
+from probcal.try_table.importance import Importance
 from probcal.try_table.measures import Measure, MeasureScale
 from probcal.try_table.pipeline_code import PipelinePlan
 from probcal.try_table.preparation import PreparedTable
@@ -69,6 +71,8 @@ class CardFacts:
     """What wrong decisions cost, where the user said so."""
     unseen: UnseenResult | None = None
     """What the winner reached on the file of ``--test``, if there is one."""
+    importance: Importance | None = None
+    """What drives the winner. None for the base rate."""
 
 
 def refuse_export(folder: Path) -> None:
@@ -143,13 +147,14 @@ def held_out_predictions(
     test_rows = np.flatnonzero(times)
     table_rows = np.flatnonzero(prepared.target.label_mask)[prepared.rows[test_rows]]
     y = dataset.y[test_rows]
-    return HeldOutPredictions(table_rows, y, total[test_rows] / times[test_rows, None], scale.row_weights(y))
+    weights = scale.row_weights(y) if dataset.weight is None else dataset.weight[test_rows]
+    return HeldOutPredictions(table_rows, y, total[test_rows] / times[test_rows, None], weights)
 
 
 def held_out_text(predictions: HeldOutPredictions, prepared: PreparedTable) -> str:
     """Return the predictions as CSV, with row and line of the file, columns of ids, and the label.
 
-    A column ``weight`` follows if rare classes have more rows in the sample than in the table.
+    A column ``weight`` follows if rows have weights, as those of rare classes in a large table have.
     """
     table, target, classes = prepared.table, prepared.target, prepared.class_names
     places = {name: place for place, name in enumerate(card_names(table.names))}
@@ -207,6 +212,11 @@ def _card_lines(prepared: PreparedTable, facts: CardFacts) -> Iterator[str]:
     yield _file_text("Table", prepared.table)
     yield f"- Rows: {len(target.labels):,}, of which {prepared.n_labelled:,} have a label"
     yield from (f"- `{printable(label)}`: {counted(rows)}" for label, rows in prepared.counts.items())
+    if prepared.weight is not None:
+        shares = zip(prepared.class_names, prepared.class_shares, strict=True)
+        listing = ", ".join(f"`{printable(name)}` {100 * share:.3g} %" for name, share in shares)
+        yield "- Every fit and every measure is weighted by the column of weights. Only ratios of weights count"
+        yield f"- Weighted shares: {listing}"
     yield from (f"- {printable(note)}" for note in prepared.notes)
     yield from ("", "## How it was measured", "", f"- {printable(prepared.split.sentence(len(prepared.rows)))}")
     if len(prepared.rows) < prepared.n_labelled:
@@ -228,16 +238,24 @@ def _card_lines(prepared: PreparedTable, facts: CardFacts) -> Iterator[str]:
     else:
         hint = "The reliability diagram needs matplotlib, which was not installed; install it with"
         yield f"{hint}: {installation('matplotlib')}"
+    if facts.importance:
+        yield from ("", "## What drives it", "", f"{printable(facts.importance.basis.capitalize())}.", "")
+        yield from (f"| {' | '.join(IMPORTANCE_HEADER)} |", "|---" * len(IMPORTANCE_HEADER) + "|")
+        yield from (f"| {' | '.join(map(_cell, one.cells))} |" for one in facts.importance.columns)
     if facts.unseen:
         yield from _unseen_lines(facts.unseen)
     if facts.traps:
         yield from ("", "## Before you trust it", "", *(f"- {printable(trap)}." for trap in facts.traps))
+    if prepared.ignored:
+        yield from ("", f"Warnings that were not shown (`--ignore`): {', '.join(prepared.ignored)}.")
     yield from ("", "## Columns", "", "| column | type | values |", "|---|---|---|")
     yield from (f"| {_cell(column.name)} | {column.kind} | {_cell(column.about)} |" for column in prepared.columns)
     yield from ("", "## Files", "")
     yield "- `predict.py`: `python predict.py new.csv > predicted.csv` adds the probabilities to new rows"
-    weights = "; measure them with `--weight weight`, because rare classes have more rows"
-    weights = weights if prepared.enriched_classes else ""
+    weights = ""
+    if prepared.weight is not None or prepared.enriched_classes:
+        reason = "the rows have weights" if prepared.weight is not None else "rare classes have more rows"
+        weights = f"; measure them with `--weight weight`, because {reason}"
     yield f"- `predictions.csv`: the probabilities of held-out rows, with row, line and ids of the table{weights}"
     yield "- `train.py`: fits the same model again"
     yield "- `columns.json`: how the columns are read"

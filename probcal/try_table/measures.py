@@ -154,18 +154,19 @@ class MeasureValues:
 
 
 def measure_predictions(
-    y: npt.NDArray[Any], p: Floats, scale: MeasureScale, measures: Sequence[Measure]
+    y: npt.NDArray[Any], p: Floats, scale: MeasureScale, measures: Sequence[Measure], weights: Floats | None = None
 ) -> MeasureValues:
     """Return the ``measures`` measures of the predictions of one split.
 
     The log loss is that of the bounded predictions. The others need no bound.
 
-    ``y`` are (n,) class numbers, and ``p`` are (n,) probabilities of class 1, or (n, n_classes).
+    ``y`` are (n,) class numbers, and ``p`` are (n,) probabilities of class 1, or (n, n_classes). ``weights``, (n,), are
+    those of the rows; None means those of ``scale``.
 
     Raises ProbcalError if the metric of a plugin raises anything.
     """
     columns = np.column_stack([1 - p, p]) if p.ndim == 1 else p
-    weights = scale.row_weights(y)
+    weights = scale.row_weights(y) if weights is None else weights
     unbounded = Prediction(y, scale.reweight(columns), weights)
     bounded = Prediction(y, scale.clip(scale.reweight(columns)), weights)
     values = {measure.name: measure.value(bounded if measure.name == LOSS.name else unbounded) for measure in measures}

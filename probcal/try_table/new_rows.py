@@ -14,6 +14,8 @@ import pyarrow as pa
 
 from probcal._io import counted
 from probcal.errors import DataError, did_you_mean
+from probcal.reading.decimal_mark import decimal_marks
+from probcal.reading.file_columns import FileColumn
 from probcal.reading.table import UserTable
 from probcal.reading.table_plan import NewColumn, TablePlan, card_names, load_table_plan, read_inputs
 from probcal.reading.target import label_named
@@ -39,16 +41,54 @@ def read_grouped_rows(
     """
     plan = load_table_plan(Path(columns))
     X, y, table = _read_labelled(source, plan)
+    return X, y[y >= 0], _read_groups(table, plan, y >= 0)
+
+
+def read_weighted_rows(
+    source: str | Path, columns: str | Path
+) -> tuple[pd.DataFrame, npt.NDArray[np.int64], npt.NDArray[Any] | None, npt.NDArray[np.float64]]:
+    """Return what ``read_grouped_rows`` returns, and the weight of each row, (n_rows,). Rows of weight 0 are left out.
+
+    The groups are None if the model needs none. Raises DataError as ``read_grouped_rows`` does, and for a table
+    without the column of weights, or with a weight that is no number of at least 0.
+    """
+    plan = load_table_plan(Path(columns))
+    X, y, table = _read_labelled(source, plan)
+    labelled = y >= 0
+    weight = read_weights(table, plan.weight or "")
+    kept = weight[labelled] > 0
+    labelled &= weight > 0
+    groups = None if plan.groups is None else _read_groups(table, plan, labelled)
+    return X[kept].reset_index(drop=True), y[labelled], groups, weight[labelled]
+
+
+def _read_groups(table: UserTable, plan: TablePlan, rows: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+    """Return the group or the time of each of the ``rows``, (n_rows,) bool."""
     column, names = plan.groups, card_names(table.names)
     if column is None or column.name not in names:
-        raise DataError(f'{source}: has no column "{column.name if column else ""}" of groups or time')
-    raw = table.columns[names.index(column.name)].filter(pa.array(y >= 0))
+        raise DataError(f'{table.origin}: has no column "{column.name if column else ""}" of groups or time')
+    raw = table.columns[names.index(column.name)].filter(pa.array(rows))
     if column.kind == "category":
-        return X, y[y >= 0], group_column(column.name, raw).values.cat.codes.to_numpy()
-    times = NewColumn(column, raw, table.where).read(False, []).to_numpy()
+        return np.asarray(group_column(column.name, raw).values.cat.codes)
+    times = np.asarray(NewColumn(column, raw, table.where).read(False, []))
     if n_missing := int(np.isnan(times).sum()):
-        raise DataError(f'{source}: column "{column.name}" has no time in {counted(n_missing)}')
-    return X, y[y >= 0], times
+        raise DataError(f'{table.origin}: column "{column.name}" has no time in {counted(n_missing)}')
+    return times
+
+
+def read_weights(table: UserTable, name: str) -> npt.NDArray[np.float64]:
+    """Return the weights of all rows, (n_rows,), from the column ``name``.
+
+    Raises DataError, with the line, for a weight that is no number of at least 0, and for a table without the column.
+    """
+    names = card_names(table.names)
+    if name not in names:
+        raise DataError(f'{table.origin}: has no column "{name}" of weights{did_you_mean(name, names)}')
+    index = names.index(name)
+    texts = {index: table.texts[index]} if index in table.texts else {}
+    marks = decimal_marks(texts, table.separator, numbers=[index])
+    marks.refuse_undecided(index, name, table.origin_name)
+    return FileColumn(table, index).weights(marks[index] if texts else ".")
 
 
 def _read_labelled(source: str | Path, plan: TablePlan) -> tuple[pd.DataFrame, npt.NDArray[np.int64], UserTable]:
@@ -71,7 +111,7 @@ def read_labels(table: UserTable, plan: TablePlan) -> ReadLabels:
     """Return the labels of ``table``, read as those of the training rows. Raise DataError without the target."""
     names = card_names(table.names)
     if plan.target not in names:
-        hint = did_you_mean(plan.target, names) or table.header_hint()
+        hint = table.header_hint(plan.target) or did_you_mean(plan.target, names)
         raise DataError(f'{table.origin}: has no target "{plan.target}"{hint}')
     raw = text_of(table.columns[names.index(plan.target)])
     text = raw.with_words(raw.words)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import wrap
@@ -36,6 +36,8 @@ class PipelinePlan:
     seed: int
     cv: Any = None
     """The ``cv`` with which the method keeps to groups or time: a number of folds, or a splitter. None without any."""
+    is_weighted: bool = False
+    """Whether the rows have weights."""
 
     @property
     def is_native(self) -> bool:
@@ -62,7 +64,8 @@ class PipelinePlan:
 
     @property
     def _is_direct(self) -> bool:
-        return self.method.path == _DIRECT and not self.method.params
+        # with weights, the method lets only their ratios count
+        return self.method.path == _DIRECT and not self.method.params and not self.is_weighted
 
     def _parts(self) -> list[tuple[str, dict[str, Any]]]:
         """Return the import path and the parameters of the learner, then of the method unless it changes nothing."""
@@ -79,10 +82,10 @@ class PipelinePlan:
             parts[0] = self.learner.path, {**parts[0][1], "random_state": self.seed}
         return parts
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, groups: Any = None, weight: Any = None) -> Any:
         """Return the fitted pipeline. ``X`` is a frame of float64 and of categorical columns, ``y`` are class numbers.
 
-        ``groups``, (n_rows,), is the group or time of each row.
+        ``groups``, (n_rows,), is the group or time of each row, and ``weight``, (n_rows,), its weight.
         """
         (path, params), *wrappers = self._parts()
         model = import_class(path)(**params)
@@ -93,12 +96,17 @@ class PipelinePlan:
             model = import_class(path)(model, **params)
         if not self.is_native:
             model = make_pipeline(ENCODERS[self.learner.encoding](), model)
-        return model.fit(X, y, **({self._groups_name: groups} if self.is_nested and self._takes_groups else {}))
+        return model.fit(X, y, **{name: {"groups": groups, "weight": weight}[value] for name, value in self._routes()})
 
-    @property
-    def _groups_name(self) -> str:
-        """Return the parameter of ``fit`` that hands the groups to the method."""
-        return "groups" if self.is_native else f"{self.method.path.rpartition('.')[2].lower()}__groups"
+    def _routes(self) -> Iterator[tuple[str, str]]:
+        """Yield each further parameter of ``fit`` and what it gets: the groups or the weights of the rows."""
+        step = "" if self.is_native else f"{self.method.path.rpartition('.')[2].lower()}__"
+        if self.is_nested and self._takes_groups:
+            yield f"{step}groups", "groups"
+        if self.is_weighted:
+            yield f"{step}sample_weight", "weight"
+            if not self.is_native:
+                yield f"{ENCODERS[self.learner.encoding].__name__.lower()}__sample_weight", "weight"
 
     def code(self, table: str, folder: Path | None, notes: Sequence[str] = ()) -> str:
         """Return the lines of Python that read ``table``, fit the same pipeline and store it.
@@ -107,6 +115,9 @@ class PipelinePlan:
         ``notes`` become comments.
         """
         reader = "read_grouped_rows" if self.is_nested else "read_labelled_rows"
+        rows = "X, y, groups" if self.is_nested else "X, y"
+        if self.is_weighted:
+            reader, rows = "read_weighted_rows", f"X, y, {'groups' if self.is_nested else '_'}, weight"
         imports = {"import joblib", f"from probcal.try_table.new_rows import {reader}"}
         if self.is_nested and not isinstance(self._splitter, int):
             splitter = type(self._splitter)
@@ -126,9 +137,7 @@ class PipelinePlan:
                 literals["cv"] = f"list({literals['cv']}.split(X, y, groups))"
             arguments = [expression] * bool(expression) + [f"{key}={value}" for key, value in literals.items()]
             expression = f"{name}({', '.join(arguments)})"
-        arguments_of_fit = "X, y"
-        if self.is_nested and self._takes_groups:
-            arguments_of_fit += f", {self._groups_name}=groups"
+        arguments_of_fit = ", ".join(["X", "y", *(f"{name}={value}" for name, value in self._routes())])
         lines = [f"model = {expression}"]
         if not self.is_native:
             encoder = ENCODERS[self.learner.encoding]
@@ -144,7 +153,7 @@ class PipelinePlan:
                 # packages of others first, and of each kind the plain imports first, as import sorters have it
                 *sorted(imports, key=lambda line: ("probcal" in line, line.startswith("from"), line)),
                 "",
-                f"X, y{', groups' if self.is_nested else ''} = {reader}({_literal(table)}, {columns})",
+                f"{rows} = {reader}({_literal(table)}, {columns})",
                 *(f"# {line}" for note in notes for line in wrap(printable(note), _WIDTH)),
                 *lines,
                 f"joblib.dump(model.fit({arguments_of_fit}), {model}, compress=3)",
@@ -153,7 +162,9 @@ class PipelinePlan:
         )
 
 
-def pipeline_plan(column: ExperimentColumn, bound: float, split: Split, seed: int) -> PipelinePlan:
+def pipeline_plan(
+    column: ExperimentColumn, bound: float, split: Split, seed: int, is_weighted: bool = False
+) -> PipelinePlan:
     """Return the pipeline of a column of the experiment. A bound in it becomes the ``bound`` of the whole table.
 
     Its method calibrates on rows as in the experiment, which has this ``split``.
@@ -162,7 +173,7 @@ def pipeline_plan(column: ExperimentColumn, bound: float, split: Split, seed: in
     if "clip" in method.params:
         method = replace(method, params={**method.params, "clip": (bound, 1 - bound)})
     cv = calibration_cv(method, split) if split.nested else None
-    return PipelinePlan(column.learner, method, seed, cv)
+    return PipelinePlan(column.learner, method, seed, cv, is_weighted)
 
 
 def _literal(value: object) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -16,8 +16,10 @@ from probcal._io import counted, join_first
 from probcal.data.text_values import respell
 from probcal.errors import DataError, did_you_mean
 from probcal.reading.decimal_mark import Marks, decimal_marks
+from probcal.reading.file_columns import FileColumn
 from probcal.reading.levels import same_spelling
 from probcal.reading.number_form import Mark
+from probcal.reading.reading_options import READ_AS_IT_IS, ReadingOptions
 from probcal.reading.table import UserTable, read_table
 from probcal.reading.table_plan import ColumnPlan, TablePlan, card_names, clean_name
 from probcal.reading.target import (
@@ -40,7 +42,9 @@ from probcal.try_table.split_choice import (
     refuse_few_groups,
     sample_size,
     time_column,
+    weight_column,
 )
+from probcal.try_table.warning_codes import refuse_unknown_codes, shown_warnings
 
 _MOST_NAMES = 10
 
@@ -71,6 +75,11 @@ class TableRequest:
     """The column whose rows of one value stay on one side of a split."""
     time: str | None = None
     """The column that orders the rows in time."""
+    weight: str | None = None
+    """The column of the weights of the rows."""
+    ignore: tuple[str, ...] = ()
+    """Codes of warnings that are not shown."""
+    reading: ReadingOptions = READ_AS_IT_IS
 
 
 @dataclass(frozen=True)
@@ -91,6 +100,8 @@ class PreparedTable:
     """Rare class -> number of its used rows, more than its share."""
     notes: list[str] = field(default_factory=list)
     """Notes to read before you trust any result."""
+    ignored: tuple[str, ...] = ()
+    """Codes of warnings that are not shown."""
 
     def raw_column(self, place: int) -> pd.Series:
         """Return one column of the labelled rows as it was read, (n_labelled,). Many different texts take a while."""
@@ -104,7 +115,7 @@ class PreparedTable:
     @property
     def inputs(self) -> list[TableColumn]:
         """Return the columns to learn from."""
-        return [column for column in self.stored_columns if column is not self.split_column]
+        return [column for column in self.stored_columns if column.kind not in ("group", "time", "weight")]
 
     @property
     def split_column(self) -> TableColumn | None:
@@ -113,7 +124,7 @@ class PreparedTable:
 
     @property
     def stored_columns(self) -> list[TableColumn]:
-        """Return the columns to learn from and the one by which rows are split."""
+        """Return the columns to learn from, the one by which rows are split, and that of the weights."""
         return [column for column in self.columns if column.kind != "left out"]
 
     @property
@@ -128,12 +139,43 @@ class PreparedTable:
         return replace(self.target, counts=self.counts).class_counts
 
     @property
+    def weight(self) -> npt.NDArray[np.float64] | None:
+        """Return the weights of the labelled rows, (n_labelled,), all above 0. None without ``--weight``."""
+        weights = [column.values.to_numpy(np.float64) for column in self.columns if column.kind == "weight"]
+        return weights[0] if weights else None
+
+    @property
+    def class_shares(self) -> npt.NDArray[np.float64]:
+        """Return the share of each class in the weight of the whole table, in the order of ``class_names``."""
+        if self.weight is None:
+            counts = np.array([self.table_class_counts[name] for name in self.class_names])
+            return np.asarray(counts / counts.sum())
+        sums = np.bincount(self.class_numbers, self.weight, minlength=len(self.class_names))
+        return np.asarray(sums / sums.sum())
+
+    @property
+    def class_numbers(self) -> npt.NDArray[np.int64]:
+        """Return the class number of each labelled row, (n_labelled,)."""
+        code_of = {name: code for code, name in enumerate(self.class_names)}
+        return np.array([code_of[name] for name in self.target.classes[self.target.label_mask]], dtype=np.int64)
+
+    @property
+    def sample_weights(self) -> npt.NDArray[np.float64]:
+        """Return the weights of the used rows, (n_used,). Rows of a class that the sample has more of weigh less."""
+        assert self.weight is not None
+        counts, table_counts = self.target.class_counts, self.table_class_counts
+        factors = np.array([table_counts[name] / counts[name] for name in self.class_names])
+        if not self.enriched_classes:
+            factors = np.ones(len(factors))
+        return np.asarray(self.weight[self.rows] * factors[self.class_numbers[self.rows]])
+
+    @property
     def class_weights(self) -> tuple[float, ...] | None:
         """Return the rows of each class in the table over those in the sample, by class number.
 
-        It is None where the sample has the classes in their shares.
+        It is None where the sample has the classes in their shares, and where ``sample_weights`` make up for them.
         """
-        if not self.enriched_classes:
+        if not self.enriched_classes or self.weight is not None:
             return None
         counts, table_counts = self.target.class_counts, self.table_class_counts
         return tuple(table_counts[name] / counts[name] for name in self.class_names)
@@ -141,7 +183,9 @@ class PreparedTable:
     @property
     def bound(self) -> float:
         """Return the bound of probabilities for all labelled rows."""
-        return choices.bound(self.table_class_counts.values())
+        if self.weight is None:
+            return choices.bound(self.table_class_counts.values())
+        return choices.bound((self.class_shares * self.n_labelled).tolist())
 
     @property
     def most_levels(self) -> int:
@@ -173,13 +217,14 @@ class PreparedTable:
             native=is_native,
             bound=self.bound,
             groups=groups,
+            reading=self.table.reading,
+            weight=next((column.name for column in self.columns if column.kind == "weight"), None),
         )
 
     def training_rows(self) -> tuple[pd.DataFrame, np.ndarray, np.ndarray | None]:
         """Return the inputs of all labelled rows, their class numbers, and their group or time where they have one."""
         X = pd.DataFrame({column.name: column.values for column in self.inputs})
-        code_of = {name: code for code, name in enumerate(self.class_names)}
-        y = np.array([code_of[name] for name in self.target.classes[self.target.label_mask]])
+        y = self.class_numbers
         split_column = self.split_column
         if split_column is None:
             return X, y, None
@@ -188,8 +233,9 @@ class PreparedTable:
 
 def prepare(request: TableRequest, n_splits: int = 10) -> PreparedTable:
     """Read the table and infer its types. Raise DataError for a table that cannot be used."""
+    refuse_unknown_codes(request.ignore)
     split = choose_splits(n_splits, request.group, request.time)
-    table = read_table(request.source)
+    table = read_table(request.source, request.reading)
     names = card_names(table.names)
     table_name = table.origin_name
     target_index = _target_index(request.target or table.target, table, names, table_name)
@@ -213,14 +259,29 @@ def prepare(request: TableRequest, n_splits: int = 10) -> PreparedTable:
     choices = _column_choices(request, names, target_name, table_name)
     marks = _marks(table, request, names, target_index, choices, labels)
     target_mark = marks[target_index] if target_index in table.texts else "."
+    weight, n_weightless = None, 0
+    if request.weight is not None:
+        weight_index = names.index(request.weight)
+        weight = FileColumn(table, weight_index).weights(marks[weight_index] if weight_index in table.texts else ".")
+        if n_weightless := int(((weight == 0) & labels.notna()).sum()):
+            words = [*words, f"left out: {counted(n_weightless)} of weight 0"]
+            labels = labels.where(weight > 0)
     target = read_target(target_name, labels, table_name, target_mark, request.positive)
-    columns = _infer_columns(table, names, target, choices, marks, split)
+    columns = _infer_columns(table, names, target, choices, marks, split, request.weight, weight)
     number_names = {target_name, *(column.name for column in columns if column.kind == "number")}
     notes = list(marks.notes({index: name for index, name in enumerate(names) if name in number_names}))
-    notes += [*words, *_notes(table, target, columns)]
+    notes += [*words, *_notes(table, target, columns, n_weightless, request.ignore)]
     refuse_unknown_labels(request.label, target, table_name)
     prepared = PreparedTable(
-        table, target, columns, target.counts, np.arange(int(target.label_mask.sum())), target_mark, split, notes=notes
+        table,
+        target,
+        columns,
+        target.counts,
+        np.arange(int(target.label_mask.sum())),
+        target_mark,
+        split,
+        notes=notes,
+        ignored=request.ignore,
     )
     if not prepared.inputs:
         raise DataError(f"{table_name}: no column is left to learn from{_exclusion_text(columns)}")
@@ -229,8 +290,9 @@ def prepare(request: TableRequest, n_splits: int = 10) -> PreparedTable:
 
 
 def _infer_columns(
-    table: UserTable, names: list[str], target: Target, choices: ColumnChoices, marks: Marks, split: SplitChoice
-) -> list[TableColumn]:
+    table: UserTable, names: list[str], target: Target, choices: ColumnChoices, marks: Marks, split: SplitChoice,
+    weight_name: str | None, weight: npt.NDArray[np.float64] | None,
+) -> list[TableColumn]:  # fmt: skip
     """Return the columns of the labelled rows, and after them the indicators of texts between numbers."""
     labelled = pa.array(target.label_mask)
     rows = np.flatnonzero(target.label_mask)
@@ -242,7 +304,9 @@ def _infer_columns(
         facts = FileFacts(
             marks[index], marks.undecided.get(index, ""), table.declares_numbers, lambda row: table.where(rows[row])
         )
-        if name == split.column and split.kind == "group_k_fold":
+        if name == weight_name and weight is not None:
+            columns.append(weight_column(name, weight[rows]))
+        elif name == split.column and split.kind == "group_k_fold":
             columns.append(group_column(name, raw))
         elif name == split.column:
             column = infer_column(name, raw, ColumnChoices(), facts)
@@ -283,7 +347,7 @@ def _target_index(target: str | None, table: UserTable, names: list[str], table_
             return indices[0]
         if indices:
             raise DataError(f'{table_name}: {len(indices)} columns are called "{target}"; give the target another name')
-    hint = did_you_mean(target, names) or table.header_hint()
+    hint = table.header_hint(target) or did_you_mean(target, names)
     raise DataError(f'{table_name}: there is no column "{target}"{hint} (it has: {join_first(names, _MOST_NAMES)})')
 
 
@@ -297,13 +361,17 @@ def _column_choices(request: TableRequest, names: list[str], target: str, table_
                 raise DataError(f'--{option}: "{name}" is the target')
             if options.setdefault(name, option) != option:
                 raise DataError(f'column "{name}" is given with --{options[name]} and with --{option}; give one')
-    for option, column in (("group", request.group), ("time", request.time)):
+    split_options = (("group", request.group), ("time", request.time))
+    for option, column in (*split_options, ("weight", request.weight)):
         if column is not None and column not in names:
             raise DataError(f'--{option}: {table_name} has no column "{column}"{did_you_mean(column, names)}')
         if column == target:
             raise DataError(f'--{option}: "{column}" is the target')
         if column in options:
             raise DataError(f'column "{column}" is given with --{options[column]} and with --{option}; give one')
+    for option, column in split_options:
+        if column is not None and column == request.weight:
+            raise DataError(f'column "{column}" is given with --{option} and with --weight; give one')
     return ColumnChoices(request.category, request.number, request.drop)
 
 
@@ -319,13 +387,18 @@ def _marks(
     }
     if target in table.texts:
         texts[target] = TextColumn(pa.array(labels.astype(object).where(labels.notna(), None), pa.large_string()), ())
-    numbers = [index for index, name in enumerate(names) if name in choices.number]
-    return decimal_marks(texts, table.separator, request.decimal, numbers)
+    numbers = [index for index, name in enumerate(names) if name in (*choices.number, request.weight)]
+    marks = decimal_marks(texts, table.separator, request.decimal, numbers)
+    if request.weight is not None:
+        marks.refuse_undecided(names.index(request.weight), request.weight, table.origin_name)
+    return marks
 
 
-def _notes(table: UserTable, target: Target, columns: list[TableColumn]) -> list[str]:
+def _notes(
+    table: UserTable, target: Target, columns: list[TableColumn], n_weightless: int, ignored: Collection[str]
+) -> list[str]:
     notes = []
-    n_unlabelled = int((~target.label_mask).sum())
+    n_unlabelled = int((~target.label_mask).sum()) - n_weightless
     if n_unlabelled:
         notes.append(f"{n_unlabelled:,} of {len(target.labels):,} rows have no {target.name} and are left out")
     raw = [str(name).strip() for name in table.names]
@@ -333,7 +406,7 @@ def _notes(table: UserTable, target: Target, columns: list[TableColumn]) -> list
     if n_renamed:
         subject = counted(n_renamed, "column has", "columns have")
         notes.append(f"{subject} another name here than in the table, so that each name is unique")
-    notes.extend(warnings(columns, target.labels[target.label_mask]))
+    notes.extend(shown_warnings(warnings(columns, target.labels[target.label_mask]), ignored))
     return notes
 
 

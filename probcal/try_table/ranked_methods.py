@@ -77,7 +77,7 @@ def split_values(
     Raises StoreError where the predictions of a done cell are gone.
     """
     splits = [
-        measure_predictions(*store.predictions(results[cell]), scale, measures)
+        measure_predictions(*store.predictions(results[cell]), scale, measures, store.weights(results[cell]))
         for cell in ids
         if cell in results and results[cell].status == "done"
     ]

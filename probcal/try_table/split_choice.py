@@ -128,6 +128,12 @@ def group_column(name: str, raw: pa.ChunkedArray) -> TableColumn:
     return TableColumn(name, "group", description, 0, groups.astype("category"))
 
 
+def weight_column(name: str, weight: npt.NDArray[np.float64]) -> TableColumn:
+    """Return the column of the weights of the rows, (n_rows,), all above 0."""
+    low, high = weight.min(), weight.max()
+    return TableColumn(name, "weight", f"{low:.4g} to {high:.4g}; no input", 0, pd.Series(weight))
+
+
 def time_column(name: str, column: TableColumn) -> TableColumn:
     """Return the column of time, read as dates or numbers. Raise DataError where it is neither or has gaps."""
     if column.kind not in ("date", "number"):

@@ -21,6 +21,7 @@ from probcal.reading.table_plan import card_names
 from probcal.runner.cell_rows import split_rows
 from probcal.try_table.column_types import TableColumn
 from probcal.try_table.preparation import PreparedTable
+from probcal.try_table.warning_codes import shown_warnings
 
 NEAR_PERFECT = 0.995
 """An AUC of one column alone above this is no luck."""
@@ -73,21 +74,23 @@ class Traps:
 def find_traps(prepared: PreparedTable, dataset: Dataset, seed: int) -> Traps:
     """Return the traps of a table. ``dataset`` holds the used rows, and ``seed`` is that of the splits."""
     y, columns = dataset.y, prepared.inputs
-    leaks: dict[str, str] = {}
-    for name, line in (
-        *_missing_value_leaks(columns, prepared.rows, y),
-        *_label_copy_leaks(prepared),
-        *_near_perfect_leaks(columns, prepared.rows, y),
+    leaks: dict[str, tuple[str, str]] = {}
+    for code, found in (
+        ("leak-missing", _missing_value_leaks(columns, prepared.rows, y)),
+        ("leak-label", _label_copy_leaks(prepared)),
+        ("leak-column", _near_perfect_leaks(columns, prepared.rows, y)),
     ):
-        leaks.setdefault(name, line)
-    lines = [*leaks.values(), *_identifier_columns(columns)]
+        for name, line in found:
+            leaks.setdefault(name, (code, line))
+    lines = [*leaks.values(), *(("identifier", line) for line in _identifier_columns(columns))]
     if line := _copied_rows(dataset, prepared, seed):
-        lines.append(line)
+        lines.append(("copies", line))
     if prepared.split.kind != "time_ordered":
-        lines += _date_columns(columns, prepared.split.kind == "group_k_fold")
+        lines += [("dates", line) for line in _date_columns(columns, prepared.split.kind == "group_k_fold")]
     if prepared.split.kind != "group_k_fold":
-        lines += _group_columns(prepared)
-    return Traps(list(leaks), lines)
+        lines += [("groups", line) for line in _group_columns(prepared)]
+    ignored = prepared.ignored
+    return Traps([name for name, (code, _) in leaks.items() if code not in ignored], [*shown_warnings(lines, ignored)])
 
 
 def _label_copy_leaks(prepared: PreparedTable) -> Iterator[tuple[str, str]]:

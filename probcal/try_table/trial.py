@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probcal._io import printable, wrap_line
+from probcal.config.columns import ExperimentColumn
 from probcal.config.experiment import Experiment, read_experiment
 from probcal.data.dataset import Dataset
 from probcal.errors import ProbcalError, installation, is_installed
 from probcal.reading.table import STANDARD_INPUT
 from probcal.reading.table_plan import clean_name
+from probcal.runner.cell_rows import calibration_cv
 from probcal.runner.plan import RunOptions
 from probcal.runner.run import run_experiment
 from probcal.store.folder import Store
@@ -26,6 +28,7 @@ from probcal.try_table import description as describe
 from probcal.try_table import experiment_files as files
 from probcal.try_table.experiment_files import Plan, checked_experiment
 from probcal.try_table.export import CardFacts, held_out_predictions, refuse_export, write_export
+from probcal.try_table.importance import Importance, permutation_importance
 from probcal.try_table.measures import LOSS, MEASURES, Measure, MeasureScale
 from probcal.try_table.pipeline_code import PipelinePlan, pipeline_plan
 from probcal.try_table.preparation import PreparedTable, TableRequest, prepare, slug
@@ -93,7 +96,10 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Printer,
     folder = options.output or Path("results") / name
     path, title = folder / "input" / f"{name}.yaml", f"{prepared.table.name}: {prepared.target.name}"
     heading = f"{clean_name(prepared.table.origin)}, target {prepared.target.name}"
-    used_methods = {column.method.name: column.method for column in checked_experiment(table_files, plan, name).columns}
+    columns = checked_experiment(table_files, plan, name).columns
+    used_methods = {column.method.name: column.method for column in columns}
+    if request.weight is not None:
+        choices.refuse_unweighted(columns)
     class_names = np.array(prepared.class_names)
     refuse_unusable_splits(table_files.dataset, class_names, used_methods.values(), prepared.split, request.seed)
     if options.save:
@@ -121,9 +127,11 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Printer,
     experiment = read_experiment(path)
     run_options = RunOptions(folder, jobs=options.jobs, retry_failed=options.retry_failed)
     code = run_experiment(experiment, experiment, run_options, progress)
-    result = TrialResult(prepared, table_files.dataset, experiment, folder, options.measure, traps, unseen_rows)
+    result = TrialResult(
+        prepared, table_files.dataset, experiment, folder, options.measure, traps, unseen_rows, progress
+    )
     lines = [*result.ranked_lines, "", *wrap_line(result.verdict, hang=0), *describe.trap_lines(traps.lines)]
-    for line in ["", *lines, "", *result.unseen_lines]:
+    for line in ["", *lines, "", *result.importance_lines, *result.unseen_lines]:
         print_line(line)
     from probcal.try_table.trial_page import write_trial_page  # a plan needs no page
 
@@ -159,6 +167,7 @@ class TrialResult:
     measure: Measure
     traps: Traps
     unseen_rows: UnseenRows | None = None
+    progress: Printer = print
 
     @cached_property
     def _store(self) -> Store:
@@ -190,7 +199,7 @@ class TrialResult:
             (method for method in self.methods if method.learner != choices.BASELINE and method.is_ranked), None
         )
         aucs = [] if best is None else self._values(best.learner, best.method, [auc])[auc]
-        context = VerdictContext(self.prepared.target.class_counts, aucs, self.traps.leaks)
+        context = VerdictContext(self.prepared.target.class_counts, aucs, self.traps.leaks, self.prepared.ignored)
         return verdict(self.methods, context)
 
     def findings(self, description: Sequence[str]) -> TrialFindings:
@@ -199,7 +208,14 @@ class TrialResult:
 
         enriched = bool(self.prepared.enriched_classes)
         return TrialFindings(
-            self.methods, self._scale.bound, self.verdict, self.traps.lines, description, enriched, self.unseen
+            self.methods,
+            self._scale.bound,
+            self.verdict,
+            self.traps.lines,
+            description,
+            enriched,
+            self.unseen,
+            self.importance,
         )
 
     def _values(self, learner: str, method: str, measures: Sequence[Measure]) -> dict[Measure, list[float]]:
@@ -212,21 +228,46 @@ class TrialResult:
         """Return the measures of the model card: the one that ranks, then the usual ones."""
         return list(dict.fromkeys([self.measure, *(MEASURES[name] for name in _CARD_MEASURES)]))
 
-    @cached_property
-    def _pipeline(self) -> PipelinePlan:
-        """Return the pipeline of the best method."""
+    @property
+    def _best_column(self) -> ExperimentColumn:
         best = self.methods[0]
         [column] = [
             entry
             for entry in self.experiment.columns
             if (entry.learner.name, entry.method.name) == (best.learner, best.method)
         ]
-        return pipeline_plan(column, self.prepared.bound, self.dataset.card.split, self.experiment.seed)
+        return column
+
+    @cached_property
+    def importance(self) -> Importance | None:
+        """Return what drives the best method. None if it is the base rate, or no method is best."""
+        best, split = self.methods[0], self.dataset.card.split
+        if not best.is_ranked or best.learner == choices.BASELINE:
+            return None
+        column = self._best_column
+        cv = calibration_cv(column.method, split) if split.nested else None
+        is_weighted = self.prepared.weight is not None
+        plan = PipelinePlan(column.learner, column.method, self.experiment.seed, cv, is_weighted)
+        n_fits = describe.FITS.get(best.method, 1)
+        return permutation_importance(self.prepared, self.dataset, plan, self._scale, n_fits, self.progress)
+
+    @property
+    def importance_lines(self) -> Iterator[str]:
+        """Yield what drives the best method and an empty line, nothing where nothing does."""
+        if self.importance is not None:
+            yield from (*self.importance.terminal_lines(), "")
+
+    @cached_property
+    def _pipeline(self) -> PipelinePlan:
+        """Return the pipeline of the best method."""
+        column = self._best_column
+        is_weighted = self.prepared.weight is not None
+        return pipeline_plan(column, self.prepared.bound, self.dataset.card.split, self.experiment.seed, is_weighted)
 
     @cached_property
     def _model(self) -> Any:
         """Return the best method, fitted on all labelled rows."""
-        return self._pipeline.fit(*self.prepared.training_rows())
+        return self._pipeline.fit(*self.prepared.training_rows(), self.prepared.weight)
 
     @cached_property
     def unseen(self) -> UnseenResult | None:
@@ -282,6 +323,7 @@ class TrialResult:
             notes=notes,
             code=plan.code(origin, None, [*notes, *code_notes]),
             unseen=self.unseen,
+            importance=self.importance,
         )
         write_export(folder, plan, self._model, self.prepared, predictions, facts)
         yield ""

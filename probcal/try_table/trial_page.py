@@ -12,6 +12,8 @@ from probcal.reporting.grid import Grid, Text
 from probcal.reporting.html.page import render_charts, write_page
 from probcal.reporting.html.sections import ExperimentSections
 from probcal.store.folder import Store
+from probcal.try_table.importance import HEADER as IMPORTANCE_HEADER
+from probcal.try_table.importance import Importance
 from probcal.try_table.measures import Measure, table_measures
 from probcal.try_table.ranked_methods import RankedMethod, failures, legend, name_of, ranking_table
 from probcal.try_table.unseen_rows import HEADER, UnseenResult
@@ -19,6 +21,7 @@ from probcal.try_table.unseen_rows import HEADER, UnseenResult
 _PARTS = {
     "found": "What was found",
     "test": "The test file",
+    "importance": "What drives the winner",
     "charts": "Compare the methods",
     "reliability": "Reliability",
     "table": "The table",
@@ -44,6 +47,8 @@ class TrialFindings:
     """Whether rare classes have more rows in the sample than in the table."""
     unseen: UnseenResult | None
     """What the winner reached on the file of ``--test``, if there is one."""
+    importance: Importance | None = None
+    """What drives the winner. None for the base rate."""
 
 
 def write_trial_page(store: Store, findings: TrialFindings, path: Path) -> Path:
@@ -54,6 +59,7 @@ def write_trial_page(store: Store, findings: TrialFindings, path: Path) -> Path:
     sections = ExperimentSections(store, "trial")
     lines = _reliability_lines(sections, findings.methods)
     is_shown = {"reliability": bool(lines), "test": findings.unseen is not None}
+    is_shown["importance"] = findings.importance is not None
     text = render_charts(
         "trial.html",
         {"trial": {**_chart_data(sections, findings.methods), "reliability": lines}},
@@ -65,6 +71,7 @@ def write_trial_page(store: Store, findings: TrialFindings, path: Path) -> Path:
         findings=findings,
         ranking=_grid(findings),
         unseen_header=HEADER,
+        importance_header=IMPORTANCE_HEADER,
         has_reliability=bool(lines),
     )
     return write_page(text, path)

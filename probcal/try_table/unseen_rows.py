@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,9 +28,10 @@ from probcal.metrics.row_support import row_support
 from probcal.reading.table import STANDARD_INPUT, UserTable, read_table
 from probcal.reading.table_plan import inputs_of
 from probcal.try_table.measures import LOSS, Measure, MeasureScale, measure_predictions
-from probcal.try_table.new_rows import read_labels
+from probcal.try_table.new_rows import read_labels, read_weights
 from probcal.try_table.preparation import PreparedTable
 from probcal.try_table.ranked_methods import interval_of
+from probcal.try_table.warning_codes import shown_warnings
 
 Floats = npt.NDArray[np.float64]
 
@@ -54,6 +55,8 @@ class UnseenRows:
     """(n_labelled,) class numbers."""
     warnings: Sequence[str]
     """What to know before you trust their results."""
+    weight: Floats | None = None
+    """(n_labelled,) weights, all above 0. None without ``--weight``."""
 
     @property
     def plan_lines(self) -> list[str]:
@@ -80,7 +83,7 @@ def read_unseen_rows(source: str, training_source: str, prepared: PreparedTable)
     """
     if source == training_source == STANDARD_INPUT:
         raise DataError("--test -: standard input holds the training rows; give a file")
-    table = read_table(source)
+    table = read_table(source, replace(prepared.table.reading, is_of_another_file=True))
     # standard input has the same name each time, and other rows
     is_same = table.digest is not None and table.digest == prepared.table.digest
     if is_same or (table.digest is None and table.origin == prepared.table.origin != "standard input"):
@@ -94,18 +97,24 @@ def read_unseen_rows(source: str, training_source: str, prepared: PreparedTable)
         raise DataError(
             f'{table.where(row)}: column "{plan.target}" holds the label "{label}", and no training row does{hint}'
         )
-    labelled = labels.y >= 0
+    labelled, warnings = labels.y >= 0, [("test-level", warning) for warning in rows.warnings]
+    n_unlabelled = int((~labelled).sum())
+    weight = None if plan.weight is None else read_weights(table, plan.weight)
+    if weight is not None and (n_weightless := int((labelled & (weight == 0)).sum())):
+        labelled &= weight > 0
+        verb = "is" if n_weightless == 1 else "are"
+        warnings.append(("test-weightless", f"{counted(n_weightless)} of weight 0 {verb} left out"))
     if not labelled.any():
         raise DataError(f'{table.origin_name}: column "{plan.target}" is empty: no row has a label')
     y = labels.y[labelled]
-    warnings = list(rows.warnings)
-    if n_unlabelled := int((~labelled).sum()):
+    weight = None if weight is None else weight[labelled]
+    if n_unlabelled:
         verbs = ("has", "is") if n_unlabelled == 1 else ("have", "are")
         of_all = f"{n_unlabelled:,} of {counted(table.n_rows)}"
-        warnings.append(f"{of_all} {verbs[0]} no {plan.target} and {verbs[1]} left out")
-    warnings += _sentences_on_copies(rows.X[labelled], y, prepared)
-    warnings += _sentences_on_few_rows(y, plan.classes)
-    return UnseenRows(table, labelled, y, warnings)
+        warnings.append(("test-unlabelled", f"{of_all} {verbs[0]} no {plan.target} and {verbs[1]} left out"))
+    warnings += [("test-copies", text) for text in _sentences_on_copies(rows.X[labelled], y, prepared)]
+    warnings += [("test-classes", text) for text in _sentences_on_few_rows(y, plan.classes, weight)]
+    return UnseenRows(table, labelled, y, [*shown_warnings(warnings, prepared.ignored)], weight)
 
 
 def _sentences_on_copies(X: pd.DataFrame, y: npt.NDArray[Any], prepared: PreparedTable) -> Iterator[str]:
@@ -137,13 +146,13 @@ def _row_hashes(X: pd.DataFrame, y: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
     return np.asarray(pd.util.hash_pandas_object(pd.DataFrame(columns), index=False), dtype=np.uint64)
 
 
-def _sentences_on_few_rows(y: npt.NDArray[np.int64], classes: tuple[str, ...]) -> Iterator[str]:
+def _sentences_on_few_rows(y: npt.NDArray[np.int64], classes: tuple[str, ...], weight: Floats | None) -> Iterator[str]:
     counts = np.bincount(y, minlength=len(classes))
     absent = [name for name, rows in zip(classes, counts, strict=True) if not rows]
     if absent:
         names = join_first((f'"{name}"' for name in absent), _MOST_NAMES)
         yield f"no test row is {names}, so measures that need every class are left out"
-    support = row_support(y, np.full(len(y), 0.5), np.ones(len(y)), classes)
+    support = row_support(y, np.full(len(y), 0.5), np.ones(len(y)) if weight is None else weight, classes)
     if support.reason and not absent:
         yield f"{support.reason} are too few for some of the intervals"
 
@@ -261,30 +270,31 @@ def measure_unseen(
     Raises ProbcalError if the metric of a plugin raises anything.
     """
     scale, measures, y = MeasureScale(prepared.bound), list(cross_validated), rows.y
-    counts = np.array([prepared.table_class_counts[name] for name in prepared.class_names], dtype=np.float64)
-    constant = np.tile(counts / counts.sum(), (len(y), 1))
-    baseline = measure_predictions(y, constant, scale, measures).values
-    intervals = _intervals(y, p, scale, measures, tuple(prepared.class_names))
+    constant = np.tile(prepared.class_shares, (len(y), 1))
+    baseline = measure_predictions(y, constant, scale, measures, rows.weight).values
+    intervals = _intervals(rows, p, scale, measures, tuple(prepared.class_names))
     lines = [
         UnseenLine(
             measure, intervals[measure], cross_validated[measure], prepared.split.test_share, baseline[measure.name]
         )
         for measure in measures
     ]
-    return UnseenResult(rows, winner, prepared.n_labelled, _shares(y, prepared), lines)
+    return UnseenResult(rows, winner, prepared.n_labelled, _shares(rows, prepared), lines)
 
 
 def _intervals(
-    y: npt.NDArray[np.int64], p: Floats, scale: MeasureScale, measures: Sequence[Measure], classes: tuple[str, ...]
+    rows: UnseenRows, p: Floats, scale: MeasureScale, measures: Sequence[Measure], classes: tuple[str, ...]
 ) -> dict[Measure, Interval]:
     """Return measure -> its value and interval. As in the ranking, only the log loss has bounded predictions."""
+    y = rows.y
     draws = max(FEWEST_DRAWS, min(MOST_DRAWS, _MOST_DRAWN_ROWS // len(y)))
     result = {}
     for bounded in (True, False):
         chosen = [measure for measure in measures if (measure == LOSS) == bounded]
         columns = scale.clip(p) if bounded else p
         quantities = [_quantity(measure, len(classes) == 2) for measure in chosen]
-        intervals = measure_quantities(y, columns[:, 1] if len(classes) == 2 else columns, classes, quantities, draws)
+        p_columns = columns[:, 1] if len(classes) == 2 else columns
+        intervals = measure_quantities(y, p_columns, classes, quantities, draws, rows.weight)
         for measure, one in zip(chosen, intervals, strict=True):
             result[measure] = Interval(*(measure.factor * number for number in (one.value, one.low, one.high)))
     return result
@@ -310,19 +320,25 @@ def _rms_interval(data: Prediction) -> tuple[float, float]:
     return math.sqrt(max(0.0, low)), math.sqrt(high)
 
 
-def _shares(y: npt.NDArray[np.int64], prepared: PreparedTable) -> str:
+def _shares(unseen: UnseenRows, prepared: PreparedTable) -> str:
     """Return the share of each class, of two the positive one, among the test rows and among the training rows."""
-    names, training = prepared.class_names, prepared.table_class_counts
+    y, names = unseen.y, prepared.class_names
     counts = np.bincount(y, minlength=len(names))
+    weight = np.ones(len(y)) if unseen.weight is None else unseen.weight
+    weighted = "" if unseen.weight is None else "weighted, "
     parts = []
     for number, name in enumerate(names):
-        rows, share = int(counts[number]), training[name] / prepared.n_labelled
+        rows, share = int(counts[number]), float(prepared.class_shares[number])
+        own_share = float(weight[y == number].sum() / weight.sum())
         interval = ""
         if len(names) == 2:
-            low, high = share_interval(Prediction((y == number).astype(int), np.full(len(y), share)).rows, LEVEL)
+            low, high = share_interval(
+                Prediction((y == number).astype(int), np.full(len(y), share), weight).rows, LEVEL
+            )
             interval = f", 95 % interval {100 * low:.3g} to {100 * high:.3g} %"
         verb = "is" if rows == 1 else "are"
         parts.append(
-            f'{rows:,} {verb} "{name}" ({_percent(rows / len(y))}{interval}; {_percent(share)} of the training rows)'
+            f'{rows:,} {verb} "{name}" ({weighted}{_percent(own_share)}{interval}; {_percent(share)} of the training '
+            "rows)"
         )
     return f"{join_first(parts[1:] if len(names) == 2 else parts, _MOST_NAMES)}."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from probcal._io import counted
@@ -31,6 +31,8 @@ class VerdictContext:
     """AUC of the best method that uses the columns, of each split."""
     leaks: Sequence[str] = ()
     """Columns that may give the answer away."""
+    ignored: Collection[str] = ()
+    """Codes of warnings that are not shown."""
 
 
 def verdict(methods: Sequence[RankedMethod], context: VerdictContext) -> str:
@@ -90,10 +92,12 @@ def _suspicion(methods: Sequence[RankedMethod], context: VerdictContext) -> str:
     loss = best.means.get("log-loss", math.nan)
     is_tiny = any(loss < _TINY_LOSS_SHARE * baseline_loss for baseline_loss in losses)
     two_classes = len(context.class_counts) == 2  # with many classes, the mean AUC of each against the others is high
+    if "too-good" in context.ignored:
+        return ""
     if (two_classes and best.means.get("auc", math.nan) > _NEAR_PERFECT) or is_tiny:
         return (
             "few real tables can be predicted so well. Look for columns that are known only after the outcome, "
-            "and for copies of rows."
+            "and for copies of rows. [too-good]"
         )
     return ""
 

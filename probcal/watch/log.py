@@ -50,7 +50,7 @@ def read_log(request: PredictionsRequest, time: str) -> Log:
 
     Raises DataError with the line for what is no time, probability, label or group.
     """
-    table = read_table(request.source)
+    table = read_table(request.source, request.reading)
     has_label = _label_mask(table, request.target)
     days = days_of(table, time)
     groups = {name: named_column(table, "--group", name).groups() for name in request.groups}
@@ -58,7 +58,7 @@ def read_log(request: PredictionsRequest, time: str) -> Log:
     notes: list[str] = []
     decimal = request.decimal
     if has_label.any():
-        predictions = read_predictions(replace(request, groups=(), few_labels=True), _rows(table, has_label))
+        predictions = read_predictions(replace(request, groups=()), _rows(table, has_label))
         if not predictions.is_binary:
             raise DataError(f"{table.origin_name} has {len(predictions.classes)} classes, and watch needs two")
         p[has_label], y[has_label] = predictions.p, predictions.y

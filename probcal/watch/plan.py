@@ -15,6 +15,7 @@ from probcal.methods.calibrators.sigmoid import SigmoidCalibrator
 from probcal.protection import CalibrationMonitor
 from probcal.reading.number_form import Mark
 from probcal.reading.prediction_file import number_columns
+from probcal.reading.reading_options import READ_AS_IT_IS, ReadingOptions
 from probcal.reading.table import read_table
 
 CHANGES = ((0.25, 1.0), (0.5, 1.0), (1.0, 1.0), (0.0, 0.7), (0.0, 1.5))
@@ -122,13 +123,13 @@ def _rows_to_alarm(log_odds: np.ndarray, shift: float, slope: float, rate: float
 
 
 def plan_of_log(
-    source: str, column: str, decimal: Mark | None, false_alarm_rate: float
+    source: str, column: str, decimal: Mark | None, false_alarm_rate: float, reading: ReadingOptions = READ_AS_IT_IS
 ) -> tuple[int, list[PlannedChange]]:
     """Return the number of rows, and ``plan`` for a column of probabilities.
 
     Raises ProbcalError for a table that cannot be used.
     """
-    p, _, _ = number_columns(read_table(source), (column,), decimal, as_probabilities=True)
+    p, _, _ = number_columns(read_table(source, reading), (column,), decimal, as_probabilities=True)
     return len(p), plan(p[:, 0], false_alarm_rate)
 
 

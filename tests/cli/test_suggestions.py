@@ -3,6 +3,7 @@
 import pytest
 
 from probcal.errors import did_you_mean
+from tests.commands import probcal
 
 LEARNERS = ("tree", "linear_svm", "kernel_nb", "gaussian_nb", "logistic")
 
@@ -42,3 +43,21 @@ def test_a_distant_name_is_not_suggested(word, known):
 
 def test_no_known_names_give_no_suggestion():
     assert did_you_mean("tree", ()) == ""
+
+
+@pytest.mark.parametrize("command", ["try", "measure"])
+def test_a_missing_table_suggests_the_file_with_a_near_name(command, tmp_path):
+    (tmp_path / "tumours.csv").write_text("a,b\n1,2\n")
+    result = probcal(command, tmp_path / "tumour.csv", "-t", "b")
+    assert 'tumour.csv: there is no such file; did you mean "tumours.csv"?' in result.stderr
+    assert result.exit_code == 2
+
+
+@pytest.mark.parametrize("name", ["data.csv", "data.csv.gz", "Data.XLSX", "data.parquet"])
+def test_run_suggests_try_for_a_table(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_text("a,b\n1,2\n")
+    result = probcal("run", name)
+    assert f"{name} is a table, and an experiment is a YAML file" in result.stderr
+    assert f"type: probcal try {name} --target COLUMN" in result.stderr
+    assert result.exit_code == 2

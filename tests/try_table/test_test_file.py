@@ -155,8 +155,8 @@ def test_first_sentence_counts_the_rows_and_names_the_winner(trial):
 
 def test_odd_rows_are_told(trial):
     said = sentences(test_part(trial[3]))
-    assert "warning: column \"plan\": 'gold' in 1 row did not occur when the model was fitted." in said
-    assert "warning: 1 of 150 rows has no left and is left out." in said
+    assert "warning: column \"plan\": 'gold' in 1 row did not occur when the model was fitted [test-level]." in said
+    assert "warning: 1 of 150 rows has no left and is left out [test-unlabelled]." in said
     assert "as a training row" not in said
 
 
@@ -305,7 +305,8 @@ def test_one_class_leaves_out_what_needs_two(trial, tmp_path, monkeypatch):
     path = written(later[later["left"] == "no"], tmp_path / "no.csv")
     monkeypatch.chdir(folder)
     text = tried("train.csv", *FEW, "--test", path)
-    assert 'warning: no test row is "yes", so measures that need every class are left out.' in sentences(text)
+    warning = 'no test row is "yes", so measures that need every class are left out [test-classes].'
+    assert f"warning: {warning}" in sentences(text)
     # neither a value nor an interval of the test rows, nor a value of the base rate
     assert len(measured(text)["AUC"]) == 3
     assert measured(text)["log loss"][0] > 0
@@ -316,7 +317,7 @@ def test_few_rows_have_no_intervals(trial, tmp_path, monkeypatch):
     path = written(later.head(12), tmp_path / "few.csv")
     monkeypatch.chdir(folder)
     text = tried("train.csv", *FEW, "--test", path)
-    assert "warning: 12 rows are too few for some of the intervals." in sentences(text)
+    assert "warning: 12 rows are too few for some of the intervals [test-classes]." in sentences(text)
     assert len(measured(text)["log loss"]) == 5
 
 
@@ -334,7 +335,7 @@ def test_equal_training_rows_are_told_beside_copies(tmp_path, monkeypatch):
         written(customers(100, seed)[["plan", "left"]], tmp_path / f"{name}.csv")
     said = sentences(tried("train.csv", *FEW[:-2], "--test", "later.csv", "--dry-run"))
     assert "100 of 100 rows (100 %) have the same inputs" in said
-    assert "(of the training rows, 100 % are equal to another one)." in said
+    assert "(of the training rows, 100 % are equal to another one) [test-copies]." in said
 
 
 def test_dry_run_says_what_will_be_done_and_writes_nothing(trial, tmp_path, monkeypatch):
@@ -342,7 +343,7 @@ def test_dry_run_says_what_will_be_done_and_writes_nothing(trial, tmp_path, monk
     monkeypatch.chdir(tmp_path)
     said = sentences(tried(folder / "train.csv", *FEW, "--test", folder / "later.csv", "--dry-run"))
     assert "test: later.csv, 149 rows with a label; the winner predicts them once, after the ranking" in said
-    assert "warning: 1 of 150 rows has no left and is left out." in said
+    assert "warning: 1 of 150 rows has no left and is left out [test-unlabelled]." in said
     assert contents(tmp_path) == {}
 
 

@@ -10,7 +10,8 @@ from pathlib import Path, PurePath
 import pandas as pd
 
 from probcal.data.card import Card
-from probcal.data.sources.formats import OPENERS, line_numbers, read_arff, read_delimited, read_mat, read_unpacked
+from probcal.data.sources.formats import line_numbers, read_arff, read_delimited, read_mat, read_unpacked
+from probcal.data.sources.packed_file import OPENERS
 from probcal.data.sources.specifications import DataFile, FileSource, LabelFile
 from probcal.data.text_values import as_text, respell, stack_frames, text_column
 from probcal.errors import DataError, did_you_mean

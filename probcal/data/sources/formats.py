@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import codecs
 import csv
-import gzip
 import hashlib
 import io
-import lzma
 import os
-import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
@@ -19,12 +16,11 @@ import numpy as np
 import pandas as pd
 
 from probcal.data.sources.arff_file import parse_arff
+from probcal.data.sources.packed_file import OPENERS, UNPACKING_ERRORS, RefusedArchive
 from probcal.data.sources.specifications import FileSource
 from probcal.data.text_values import stack_frames, text_column
 from probcal.errors import DataError
 
-OPENERS: dict[str, Callable[[Any], Any]] = {".gz": gzip.open, ".xz": lzma.open}
-"""Ending of a packed file -> function that opens it."""
 _PIECE = 1 << 20
 _ROWS_AT_A_TIME = 20_000
 """Number of rows that are held as text at once before they become categories. KDD Cup 98 has 480 fields a row."""
@@ -68,9 +64,11 @@ def read_all(file: IO[bytes], name: object) -> bytes:
 
 
 def read_unpacked(path: Path, packed: bool = True) -> tuple[bytes, str]:
-    """Return the content of a file, and the sha256 of its bytes on the disk. A .gz or .xz file is unpacked.
+    """Return the content of a file, and the sha256 of its bytes on the disk.
 
-    Without ``packed``, the content is the bytes themselves. Raises DataError for a file that cannot be read.
+    A packed file (see ``OPENERS``) is unpacked. Without ``packed``, the content is the bytes themselves.
+
+    Raises DataError for a file that cannot be read.
     """
     try:
         with path.open("rb") as file:
@@ -81,10 +79,12 @@ def read_unpacked(path: Path, packed: bool = True) -> tuple[bytes, str]:
             with OPENERS[path.suffix](io.BytesIO(content)) as stream:
                 # The limit counts unpacked bytes, since a few packed ones can stand for gigabytes.
                 content = read_all(stream, path)
-    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+    except RefusedArchive as error:
+        raise DataError(f"{path}: {error}") from None
+    except (OSError, *UNPACKING_ERRORS) as error:
+        if isinstance(error, OSError) and error.strerror:
+            raise DataError(f"{path}: cannot be read ({error.strerror})") from None
         raise DataError(f"{path}: cannot be unpacked ({error}); get the file again") from None
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror})") from None
     return content, digest
 
 

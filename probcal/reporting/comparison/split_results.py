@@ -337,8 +337,8 @@ def _single_cells(stored: StoredExperiment, results: Results, row: Row) -> dict[
 
 
 def _read_two_classes(store: Store, cell: CellResult) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:
-    """Return (y, p), (n,) and (n, 2), if the predictions exist and are of one label with two classes."""
-    if not store.has_predictions(cell):
+    """Return (y, p), (n,) and (n, 2), if the predictions exist, have no weights, and are of two classes."""
+    if not store.has_predictions(cell) or "weights" in (cell.predictions or {}):
         return None
     try:
         y, p = store.predictions(cell)

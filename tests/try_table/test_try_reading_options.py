@@ -1,0 +1,76 @@
+"""What a trial is told about its file holds for the exported model, too, which reads new files in the same way."""
+
+import io
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import probcal as library
+from tests.commands import probcal
+from tests.try_table.own_tables import customers, written
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("model")
+    frame = customers(200)
+    frame["spend"] = frame["spend"].where(np.arange(200) % 7 > 0, -99)
+    path = written(frame, folder / "plain.csv")
+    (folder / "title.csv").write_text("Customers of 2024\n\n" + path.read_text())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        result = probcal(
+            "try", "title.csv", "-t", "left", "--skip-lines", 2, "--missing", -99, "-l", "logistic", "-m", "direct",
+            "--splits", 2, "--export", "model",
+        )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    return folder, frame, result.stdout
+
+
+def test_the_code_is_a_missing_value(model):
+    _, frame, output = model
+    shown = " ".join(output.split())
+    assert f"'-99' is a missing value in {(frame['spend'] == -99).sum()} fields" in shown
+    assert "(29 missing)" in shown
+
+
+def test_predict_reads_a_new_file_like_the_training_file(model):
+    folder, frame, _ = model
+    empty = frame.assign(spend=frame["spend"].replace(-99, np.nan))
+    script = [sys.executable, folder / "model" / "predict.py"]
+    new = subprocess.run([*script, folder / "title.csv"], capture_output=True, text=True, check=True).stdout
+    assert "-99" in new  # each row is printed as it is
+    p = library.load(folder / "model").predict_proba(empty)[:, 1]
+    assert np.allclose(pd.read_csv(io.StringIO(new)).iloc[:, -1], p, atol=1e-6)
+    assert np.array_equal(library.load(folder / "model").predict_proba(frame)[:, 1], p)
+
+
+def test_a_file_without_the_title_says_what_was_skipped(model):
+    folder, _, _ = model
+    result = subprocess.run(
+        [sys.executable, folder / "model" / "predict.py", folder / "plain.csv"], capture_output=True, text=True
+    )
+    assert "the first 2 lines of a text file or sheet were skipped, as in training" in result.stderr
+
+
+def test_the_training_script_fits_the_same_model(model):
+    folder, frame, _ = model
+    before = library.load(folder / "model").predict_proba(frame)
+    subprocess.run([sys.executable, folder / "model" / "train.py"], cwd=folder, check=True)
+    assert np.array_equal(library.load(folder / "model").predict_proba(frame), before)
+
+
+def test_apply_keeps_the_codes_of_its_rows(tmp_path):
+    predictions = "p,y,age\n" + "".join(f"{(n % 10) / 10 + 0.05},{int(n % 10 > 4)},-99\n" for n in range(60))
+    (tmp_path / "p.csv").write_text("A title\n" + predictions)
+    exported = probcal(
+        "measure", tmp_path / "p.csv", "-p", "p", "-t", "y", "-c", "sigmoid", "--export", tmp_path / "map.json",
+        "--skip-lines", 1, "--missing", -99,
+    )  # fmt: skip
+    assert exported.exit_code == 0, exported.output
+    result = probcal("apply", tmp_path / "map.json", tmp_path / "p.csv", "--skip-lines", 1, "--missing", -99)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines()[1].startswith("0.05,0,-99,")
