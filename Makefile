@@ -89,7 +89,7 @@ docs: $(VENV)/.installed-docs
 	@echo "docs/_build/html/index.html"
 
 # The most of an hour on an idle machine; every script runs, whatever another one found. Adult needs PROBCAL_DATA_DIR or OpenML.
-BENCH := harness runs two_cores metrics_speed maps_speed one_row weka_bridge weka_command_line probing c45 ensembles memory peers protection
+BENCH := harness commands runs two_cores metrics_speed maps_speed one_row weka_bridge weka_command_line probing c45 ensembles memory peers protection
 bench: $(VENV)/.installed-test
 	@failed=0; for script in $(BENCH); do \
 	  echo "$$script"; $(BIN)/python benchmarks/$$script.py || failed=1; \

@@ -35,13 +35,17 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 def main() -> None:
     out = speed.parser(__doc__, "harness").parse_args().out
-    # workers outlive the command by moments and would be counted nowhere; now they become our children
-    if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
-        sys.exit("this system cannot count the time of a command's workers")
+    adopt_workers()
     with tempfile.TemporaryDirectory() as folder:
         rows = [help_seconds(), cell_seconds(Path(folder)), recognise_seconds(Path(folder))]
     speed.report(out, "harness.py", "CPU seconds.", ["figure", "measured", "target", "", "how"], rows)
     sys.exit(1 if any(row[3] != "holds" for row in rows) else 0)
+
+
+def adopt_workers() -> None:
+    """Let ``cpu`` count the workers of a command, which outlive it by moments."""
+    if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
+        sys.exit("this system cannot count the time of a command's workers")
 
 
 def help_seconds() -> list[str]:

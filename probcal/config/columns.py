@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from pydantic import TypeAdapter
 
 from probcal.components.classes import import_class, unmet_need, value_fault
-from probcal.components.nested import build, resolve_names
+from probcal.components.nested import build, paths, resolve_names
 from probcal.components.registry import Builtin
 from probcal.config.entries import LEARNER, METHOD, Component, Section, parameter_faults
 from probcal.config.experiment_file import CURVES, SETTINGS, MethodEntries, OverrideEntry, card_name
@@ -39,6 +40,15 @@ class ExperimentColumn:
         Columns of one group are compared: the methods of one learner with the same settings.
         """
         return " ".join([self.learner.label, *_named_variants(self.learner)])
+
+    @cached_property
+    def class_paths(self) -> tuple[str, ...]:
+        """Return the import paths of the learner, the method and their nested components."""
+        components = (self.learner, self.method)
+        return (
+            *(component.path for component in components),
+            *(path for component in components for path in paths(component.params)),
+        )
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,8 @@ class Experiment:
                 )
             learner = replace(learner, params={**learner.params, **override.params})
             method = replace(method, params={**method.params, **override.method_params})
-        return card, replace(column, learner=learner, method=method)
+            column = replace(column, learner=learner, method=method)
+        return card, column  # the same object for all cards, so that what follows from it is computed once
 
     def used_cards(self) -> tuple[Card, ...]:
         """Return the cards that the cells read: those of the data sets and of exceptions."""

@@ -151,7 +151,10 @@ class SquaredHinge:
                 step = -cho_solve(cho_factor(hessian, check_finite=False), gradient, check_finite=False)
             except np.linalg.LinAlgError:
                 return None
-            w, margins = self._moved(w, margins, step, costs, float(gradient @ step))
+            moved = self._moved(w, margins, step, costs, float(gradient @ step))
+            if moved is None:
+                return None
+            w, margins = moved
         return None
 
     def gradient_at_zero(self, costs: np.ndarray) -> np.ndarray:
@@ -169,7 +172,7 @@ class SquaredHinge:
 
     def _moved(
         self, w: np.ndarray, margins: np.ndarray, step: np.ndarray, costs: np.ndarray, slope: float
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> tuple[np.ndarray, np.ndarray] | None:
         target = w + step
         ahead = self.rows @ target
         if self._slope(target, ahead, ahead - margins, step, costs)[0] <= _OVERSHOOT * -slope:
@@ -187,6 +190,8 @@ class SquaredHinge:
             at -= rise / bend
             if not low < at < high:
                 at = (low + high) / 2
+        else:  # the slope is rounding, as it is in every further step
+            return None
         target = w + at * step
         return target, self.rows @ target
 

@@ -11,9 +11,10 @@ import math
 from bisect import bisect, insort
 from collections.abc import Iterator
 from contextlib import closing, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import blake2b
 from itertools import pairwise, zip_longest
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from probcal._validation import available_if, count_rows, take_rows
 from probcal.methods._base import ProbabilityMethod, drawn_seed, refuse_frozen, renamed_attribute, warn_of_class_weight
 from probcal.methods._executors import Step
 from probcal.methods._multiclass import Multiclass, combine_problems, one_against_rest_problems, pair_in_errors
-from probcal.methods._probes import Probe, ProbePredictor, Probes, Train, make_probes
+from probcal.methods._probes import Probe, ProbePredictor, Probes, SeparateProbes, Train, make_probes
 from probcal.methods.vote_contradictions import Monotonicity, crossings, monotonicity
 
 Loss = Literal["log_loss", "squared_error"]
@@ -97,6 +98,22 @@ def _log1p_ratio(u: float) -> float:
     return math.log1p(u) / u if u > 0 else 1.0
 
 
+class CountedVotes(NamedTuple):
+    """Hold the ``votes``, (n_rows,) of a small integer type, of the rows with this ``digest``."""
+
+    digest: bytes
+    votes: np.ndarray
+
+
+def rows_digest(X: Any) -> bytes | None:
+    """Return a digest of the values of an array of numbers, or None for any other ``X``."""
+    if type(X) is not np.ndarray or X.dtype.kind not in "biuf" or X.size == 0:
+        return None
+    digest = blake2b(f"{X.dtype.str} {X.shape}".encode())
+    digest.update(np.ascontiguousarray(X).reshape(-1).view(np.uint8).data)
+    return digest.digest()
+
+
 @dataclass(frozen=True, eq=False)
 class ThresholdClassifiers:
     """Hold the fitted classifiers of one two-class problem, one for each threshold.
@@ -121,6 +138,8 @@ class ThresholdClassifiers:
         Which classifiers a fast path made. These predict in batches.
     predictor : ProbePredictor
         Predicts with all classifiers.
+    counted : CountedVotes or None
+        Votes of the rows that chose the thresholds, if each classifier predicted them by itself.
     """
 
     thresholds: np.ndarray
@@ -131,6 +150,7 @@ class ThresholdClassifiers:
     threshold_loss: ThresholdLoss
     batched: np.ndarray
     predictor: ProbePredictor
+    counted: CountedVotes | None = None
 
     def predicts_positive(self, index: int, X: Any) -> np.ndarray:
         """Return whether one classifier predicts the positive class.
@@ -177,6 +197,8 @@ class ThresholdClassifiers:
         ndarray of shape (n_rows,), dtype int64
             Numbers from 0 to n.
         """
+        if self.counted is not None and self.counted.digest == rows_digest(X):
+            return self.counted.votes.astype(np.int64)
         return self.predictor.votes(self.classifiers, self.batched, self.classes, X)
 
     def staged_probabilities(self, X: Any) -> Iterator[np.ndarray]:
@@ -214,12 +236,12 @@ _EQUAL = 1e-9
 
 
 def refine_thresholds(
-    probes: Probes, n_probes: int, threshold_loss: ThresholdLoss, row_weights: np.ndarray
+    probes: Probes, n_probes: int, threshold_loss: ThresholdLoss, X: Any, row_weights: np.ndarray
 ) -> ThresholdClassifiers:
     """Split the interval with the largest possible gain, ``n_probes`` times: steps 1 and 2 of Algorithm 1.
 
-    ``row_weights``, (n_rows,), weigh the rows that ``probes`` predict for: ``|S_a|`` of the paper is their sum over an
-    interval. The loop ends early when floats can split no interval any more.
+    ``row_weights``, (n_rows,), weigh the rows ``X`` that ``probes`` predict for: ``|S_a|`` of the paper is their sum
+    over an interval. The loop ends early when floats can split no interval any more.
     """
     intervals = [threshold_loss.interval(0.0, 1.0)]
     fitted: list[Probe] = []
@@ -243,7 +265,11 @@ def refine_thresholds(
         votes += positive_rows
     # The thresholds are read back from the ends of the intervals, which are in rising order. ``chosen`` keeps the order
     # of fitting.
-    return _threshold_classifiers(probes, intervals, fitted, chosen, threshold_loss)
+    model = _threshold_classifiers(probes, intervals, fitted, chosen, threshold_loss)
+    # All rows have been predicted once here, and training rows or those of X_test are likely to be predicted again.
+    # That costs as much as in the fit, unless a fast path predicts in batches.
+    digest = rows_digest(X) if isinstance(probes, SeparateProbes) else None
+    return model if digest is None else replace(model, counted=CountedVotes(digest, votes))
 
 
 def _best_interval(intervals: list[Interval], counts: list[float]) -> int | None:
@@ -422,7 +448,7 @@ class ThresholdMethod(ProbabilityMethod):
         with closing(probes):
             if grid is not None:
                 return fit_on_grid(probes, grid, self._threshold_loss())
-            return refine_thresholds(probes, self.n_probes, self._threshold_loss(), interval_weights)
+            return refine_thresholds(probes, self.n_probes, self._threshold_loss(), interval_X, interval_weights)
 
     probings_ = renamed_attribute("probings_", "threshold_models_")
     estimates_ = renamed_attribute("estimates_", "probabilities_")

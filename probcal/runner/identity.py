@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from probcal import __version__
 from probcal.components.classes import import_class
-from probcal.components.nested import canonical, paths
+from probcal.components.nested import canonical
 from probcal.components.numerics import numerics
 from probcal.components.registry import plugin_package
 from probcal.data.load import known_fingerprint
@@ -31,6 +31,7 @@ from probcal.store.first_keys import UNKNOWN, present_key
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from probcal.config.columns import ExperimentColumn
     from probcal.config.experiment import Component
     from probcal.data.card import Card
     from probcal.data.splits import Split
@@ -48,7 +49,7 @@ def used_components(cell: Cell) -> tuple[str, ...]:
     """Return the names of the components that the cell uses, as ``probcal/numerics.toml`` declares them."""
     rows = "nested split" if cell.used_split.nested else "folds" if cell.has_fold_rows else ""
     drawn = "generated rows" if cell.card.generator else ""
-    return _components(_paths(cell), tuple(filter(None, ("cell", rows, drawn))))
+    return _components(cell.column.class_paths, tuple(filter(None, ("cell", rows, drawn))))
 
 
 @cache
@@ -59,7 +60,7 @@ def _components(class_paths: tuple[str, ...], parts: tuple[str, ...]) -> tuple[s
 
 def used_modules(cell: Cell) -> tuple[str, ...]:
     """Return the modules of the learner's and method's classes, of nested components, and of their fast paths."""
-    return _modules(_paths(cell), "class weights" in used_components(cell))
+    return _modules(cell.column.class_paths, "class weights" in used_components(cell))
 
 
 @cache
@@ -81,21 +82,12 @@ def _may_have_any_learner(class_paths: tuple[str, ...]) -> bool:
     return len(class_paths) > 2 or not {"probcal", "sklearn"} >= {path.partition(".")[0] for path in class_paths}
 
 
-def _paths(cell: Cell) -> tuple[str, ...]:
-    """Return the import paths of the cell's learner, method and nested components."""
-    components = (cell.column.learner, cell.column.method)
-    return (
-        *(component.path for component in components),
-        *(path for component in components for path in paths(component.params)),
-    )
-
-
 def used_packages(cell: Cell) -> dict[str, str]:
     """Return package -> version: Python, the numeric packages, and those that compute for the cell's components.
 
     Python counts with two numbers, because its own ``sum`` of floats rounds differently since 3.12.
     """
-    return _packages(_paths(cell))
+    return _packages(cell.column.class_paths)
 
 
 @cache
@@ -180,12 +172,15 @@ class Identities:
     def __init__(self, weka: str | None = None) -> None:
         self._digest, self._data, self._split = cache(_digest_of_json), cache(known_fingerprint), cache(_split)
         self._known: dict[tuple[Any, ...], tuple[Cell, dict[str, str]]] = {}
+        self._settings: dict[
+            int, tuple[ExperimentColumn, dict[str, str]]
+        ] = {}  # with the column, so that no other one gets its id
         self._split_digests: dict[tuple[Any, ...], str] = {}
         self._weka = weka
 
     def absent_weka(self, cell: Cell) -> bool:
         """Return whether the cell needs a release of Weka that is not at hand. Its results can be read only."""
-        if not self._weka or not _uses_weka(_paths(cell)):
+        if not self._weka or not _uses_weka(cell.column.class_paths):
             return False
         from probcal.learners.weka.jvm import other_release
 
@@ -211,25 +206,33 @@ class Identities:
 
     def _parts_of(self, cell: Cell) -> dict[str, str]:
         """Return the parts of ``key``, in their order, without the digest of the split."""
-        learner, method = cell.column.learner, cell.column.method
+        if id(cell.column) not in self._settings:
+            self._settings[id(cell.column)] = cell.column, self._settings_of(cell.column)
+        _, settings = self._settings[id(cell.column)]
         data = self._data(cell.card)
         parts = {
             "data": data[:12] if data else "",
             # ``key`` replaces it. Here it keeps the order of the parts.
             "split": "of the repetition",
-            "learner": self._digest_parts(*_settings(learner), learner.encoding, *_seed_part(learner)),
-            "method": self._digest_parts(*_settings(method), *_seed_part(method)),
+            **settings,
             # the predictions of stages are not stored, so that nothing can measure them again
             "stages": self._digest_parts(cell.stages, _metric_versions(cell.stages)) if _has_stages(cell) else "",
             "curves": self._digest_parts(cell.curves, numerics().risen_metrics(["curves"])) if cell.curves else "",
             "numerics": numerics().risen(used_components(cell)),
             "user_code": self._digest_parts(user_code) if (user_code := user_code_digests(cell)) else "",
-            "plugins": ", ".join(_plugins(_paths(cell))),
-            "weka": self._weka_release(_paths(cell)),
+            "plugins": ", ".join(_plugins(cell.column.class_paths)),
+            "weka": self._weka_release(cell.column.class_paths),
             "metrics": _metric_versions((*METRICS, *cell.extra_metrics)),
             REQUESTED_METRICS: self._digest_parts(cell.extra_metrics),
         }
         return {part: text for part, text in parts.items() if text}
+
+    def _settings_of(self, column: ExperimentColumn) -> dict[str, str]:
+        learner, method = column.learner, column.method
+        return {
+            "learner": self._digest_parts(*_settings(learner), learner.encoding, *_seed_part(learner)),
+            "method": self._digest_parts(*_settings(method), *_seed_part(method)),
+        }
 
     def _weka_release(self, class_paths: tuple[str, ...]) -> str:
         """Return the release of Weka that the experiment or PROBCAL_WEKA_JAR names. It is a setting of the learner."""
@@ -284,7 +287,7 @@ def has_same_metrics(key: Mapping[str, str], result: CellResult) -> bool:
 
 def user_code_digests(cell: Cell) -> dict[str, str]:
     """Return module -> digest of the user's own modules that the cell may run."""
-    return user_digests(*map(_module, _paths(cell)))
+    return user_digests(*map(_module, cell.column.class_paths))
 
 
 @cache

@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
-from probcal.fast_paths.fast_path import make_fast_path
-from probcal.fast_paths.linear_svm import LinearSVCFastPath
+from probcal.fast_paths.fast_path import make_fast_path, signed_rows
+from probcal.fast_paths.linear_svm import LinearSVCFastPath, SquaredHinge
 from tests.small_tables import class_weights, overlapping, real_and_drawn, table_of, tables
 
 TIGHT = LinearSVC(tol=1e-10, max_iter=100_000)
@@ -153,6 +153,16 @@ def test_nearly_separated_classes_are_left_to_liblinear():
     X, labels = overlapping()
     X[:, 0] = 100 * (2 * labels - 1)
     assert LinearSVCFastPath().fit(TIGHT, X, labels, class_weights(3), None) == [None] * 3
+
+
+def test_a_hopeless_search_ends_at_once():
+    # separable classes under a ratio of weights of 1e-20: every slope of the function is rounding
+    X, labels = make_classification(1000, 20, class_sep=3, flip_y=0, random_state=0)
+    problem = SquaredHinge(signed_rows(X, labels == 1, None, 1.0))
+    products = []
+    problem._slope = lambda *arguments: (products.append(1), SquaredHinge._slope(problem, *arguments))[1]
+    assert problem.minimise(np.array([1.0, 1e20]), np.zeros(21)) is None
+    assert len(products) < 300  # a search of 200 steps would need thousands
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])

@@ -1,5 +1,8 @@
 """Test calibrated classifiers with default settings: bounds, groups, metadata routing, stacking and searches."""
 
+import pickle
+
+import joblib
 import numpy as np
 import pytest
 import sklearn
@@ -24,6 +27,14 @@ def test_default_predictions_lie_strictly_between_0_and_1(method, n_classes, lea
     X[:20] += 100 * (y[:20, None] + 1)  # the learner is certain about these rows
     p = method(learner, random_state=0).fit(X, y).predict_proba(X)
     assert ((p > 0) & (p < 1)).all()
+
+
+def test_a_compressed_model_is_small_and_loses_nothing(tmp_path):
+    X, y = blobs(1000, 2)
+    model = SigmoidClassifier(RandomForestClassifier(20, random_state=0), ensemble=True, random_state=0).fit(X, y)
+    joblib.dump(model, tmp_path / "model", compress=3)
+    assert (tmp_path / "model").stat().st_size < len(pickle.dumps(model)) / 3
+    np.testing.assert_array_equal(joblib.load(tmp_path / "model").predict_proba(X), model.predict_proba(X))
 
 
 @pytest.mark.parametrize("method", [one for one in CALIBRATED if one is not MeanMapClassifier])  # it stores no folds

@@ -54,6 +54,37 @@ def test_transductive_probing_on_training_rows_is_the_printed_algorithm():
     assert np.array_equal(train.votes(X), transductive.votes(X))
 
 
+class CountingTree(DecisionTreeClassifier):
+    """Count the calls of ``predict``."""
+
+    predictions = 0
+
+    def predict(self, X, check_input=True):
+        CountingTree.predictions += 1
+        return super().predict(X, check_input)
+
+
+def test_rows_that_chose_the_thresholds_are_predicted_once():
+    rows, labels = noisy_rows()
+    probing = ProbingClassifier(CountingTree(max_depth=3), 9, weighting="weight", random_state=0).fit(rows, labels)
+    before = CountingTree.predictions
+    votes = probing.votes(rows.copy())
+    assert CountingTree.predictions == before
+    assert votes.dtype == np.int64 and np.array_equal(votes, sum(one.predict(rows) for one in probing.estimators_))
+    votes[:] = 0
+    assert probing.votes(rows).any()
+
+
+def test_changed_rows_are_predicted_again():
+    rows, labels = noisy_rows()
+    probing = ProbingClassifier(DecisionTreeClassifier(max_depth=3), 9, weighting="weight", random_state=0)
+    probing.fit(rows, labels)
+    rows *= -1
+    for changed in (rows, rows.astype(np.float32), rows[:5], rows[::-1]):
+        expected = sum(one.predict(changed) for one in probing.estimators_)
+        assert np.array_equal(probing.votes(changed), expected)
+
+
 @pytest.mark.parametrize(("discretisation", "given"), [("transductive", None), ("train", X), ("uniform", X)])
 def test_test_rows_are_for_transductive_probing_only(discretisation, given):
     with pytest.raises(ValueError, match=r"X_test with discretisation=.transductive"):
