@@ -12,6 +12,8 @@ import numpy as np
 from scipy.linalg import lstsq
 from scipy.optimize import minimize
 
+from probcal._parts import row_parts
+
 _MOST_STEPS = 100
 _CLOSE = 1e-12
 """Share of the loss. A step that promises less is the last: its error is the square of its length."""
@@ -20,8 +22,6 @@ _SUFFICIENT = 1e-4
 """A step must gain this part of what its length promised (Lin, Lin & Weng 2007)."""
 _SINGULAR = 1e-13
 """Share of the greatest curvature. The parameters do not move in directions with less."""
-_PART = 2**15
-"""Numbers of the largest array of a part of the rows, so that all of them fit into the processor's cache."""
 Loss = Callable[[np.ndarray], tuple[float, np.ndarray, np.ndarray]]
 """From the parameters, (m,), to the loss, its gradient, (m,), and its Hessian, (m, m)."""
 
@@ -48,12 +48,6 @@ def minimise(loss: Loss, start: np.ndarray) -> np.ndarray:
             return at  # the loss has no more digits to compare
         at, (value, gradient, hessian) = candidate, found
     return at
-
-
-def row_parts(n_rows: int, n_numbers: int) -> list[slice]:
-    """Return consecutive parts of ``n_rows`` rows. Arrays with ``n_numbers`` for each row of a part stay in cache."""
-    size = max(_PART // n_numbers, 256)
-    return [slice(first, first + size) for first in range(0, n_rows, size)]
 
 
 def smoothed_targets(positive: np.ndarray, weights: np.ndarray) -> np.ndarray:
