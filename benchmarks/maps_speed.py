@@ -101,9 +101,9 @@ def lines(n_rows: int) -> list[speed.Line]:
         "np.quantile, np.histogram", lambda: numpy_histogram(p, y), 1.5, bound=None)  # fmt: skip
     add("histogram fit, balanced", lambda: probcal.HistogramBinningCalibrator().fit(p, y),
         "np.quantile, np.histogram", lambda: numpy_histogram(p, y), 1.5, bound=None)  # fmt: skip
-    rng, n = np.random.default_rng(0), n_rows // 10
+    rng, n = np.random.default_rng(0), max(n_rows // 10, 3000)
     z, labels = rng.dirichlet(np.full(100, 0.3), n), rng.integers(100, size=n)
-    temperature = probcal.TemperatureCalibrator().fit(z[:2000], labels[:2000])
+    temperature = probcal.TemperatureCalibrator().fit(z[:3000], labels[:3000])
     bound, t, least = temperature.bound_, temperature.temperature_, temperature.smallest_
     add(f"temperature map, k = 100, {n:,} rows", lambda: temperature.predict_proba(z), "softmax(ln p / T)",
         lambda: floored(softmax(np.log(np.maximum(z, bound)) / t, axis=1), least), 1.2, n)  # fmt: skip

@@ -65,7 +65,10 @@ def group_array(groups: Any, n_rows: int, what: str = "group") -> np.ndarray:
 
 
 def number_array(values: Any, name: str) -> np.ndarray:
-    """Return ``values`` as float64, in their shape, or themselves if they are. Raises ValueError for texts, and for missing values but NaN."""
+    """Return ``values`` as float64, in their shape. An array of float64 is returned itself.
+
+    Raises ValueError for texts, and for missing values but NaN.
+    """
     if np.ma.is_masked(values):  # the array would show the values under the mask
         masked = np.count_nonzero(np.ma.getmaskarray(values))
         raise ValueError(f"{name} must hold numbers, and no missing values ({masked} are masked)")

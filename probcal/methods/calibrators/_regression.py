@@ -300,18 +300,26 @@ class _AffineLoss:
         return float(value), gradient, hessian / self.total + np.diag(2 * self.strength)
 
 
-def scaled_probabilities(logits: np.ndarray, matrix: np.ndarray, intercept: np.ndarray, least: float) -> np.ndarray:
+def scaled_probabilities(
+    logits: np.ndarray, matrix: np.ndarray | float, intercept: np.ndarray | None, least: float
+) -> np.ndarray:
     """Return softmax(matrix logits + intercept), (n_rows, n_classes). ``logits``: (n_classes, n_rows).
 
-    No probability is below ``least`` before rows are divided by their sums.
+    A number in place of ``matrix`` is a factor of all logits. Without ``intercept`` nothing is added. No probability is
+    below ``least`` before rows are divided by their sums.
     """
     n_classes, n_rows = logits.shape
     predicted = np.empty((n_rows, n_classes))
     for rows in row_parts(n_rows, n_classes):
-        p = matrix @ logits[:, rows] + intercept[:, None]
-        p = np.exp(p - p.max(axis=0))
-        p = np.maximum(p / p.sum(axis=0), least)
-        predicted[rows] = (p / p.sum(axis=0)).T
+        p = matrix * logits[:, rows] if isinstance(matrix, float) else matrix @ logits[:, rows]
+        if intercept is not None:
+            p += intercept[:, None]
+        p -= p.max(axis=0)
+        np.exp(p, out=p)
+        p /= p.sum(axis=0)
+        np.maximum(p, least, out=p)
+        p /= p.sum(axis=0)
+        predicted[rows] = p.T
     return predicted
 
 
