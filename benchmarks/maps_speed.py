@@ -51,7 +51,7 @@ def main() -> None:
         measure(args.once, args.rows)
         return
     with threadpool_limits(1):
-        cells = [speed.line_cells(line, max(args.runs, 3)) for line in lines(args.rows)]
+        beside = [speed.line_cells(line, max(args.runs, 3)) for line in lines(args.rows)]
     rows = []
     for name in args.map or MAPS:
         results = [speed.script_cost("maps_speed.py", "--once", name, "--rows", args.rows) for _ in range(args.runs)]
@@ -64,7 +64,7 @@ def main() -> None:
     )
     before = speed.lines_text(
         f"{args.rows:,} rows unless said, beside NumPy and SciPy as an expert writes it. CPU seconds, medians in turn.",
-        cells,
+        beside,
     )
     headers = ["map", "fit", "map", "both", "aim", "", "peak, MB"]
     speed.report(args.out, "maps_speed.py", description, headers, rows, before=before)
@@ -88,7 +88,8 @@ def lines(n_rows: int) -> list[speed.Line]:
     isotonic = centered()
     knots, values = isotonic.maps_[0].scores, isotonic.maps_[0].probabilities
     add("isotonic map", lambda: isotonic.predict_proba(p_test)[:, 1], "np.interp of p",
-        lambda: np.clip(np.interp(p_test, expit(knots), values), *isotonic.maps_[0].clip), 0.93, bound=None)  # fmt: skip
+        lambda: np.clip(np.interp(p_test, expit(knots), values), *isotonic.maps_[0].clip), 0.93,
+        bound=None)  # fmt: skip
     sigmoid = probcal.SigmoidCalibrator().fit(p, y)
     a, b = sigmoid.maps_[0].slope, sigmoid.maps_[0].intercept
     add("sigmoid map", lambda: sigmoid.predict_proba(p_test)[:, 1], "expit(a s + b)",

@@ -48,7 +48,7 @@ class Rows:
             return np.asarray(self.p[np.arange(len(self.p)), self.y.astype(int)])
         if self.negative is not None:
             return np.where(self.y == 1, self.p, self.negative)
-        return np.abs((1 - self.y) - self.p)  # p or 1 - p to the last bit, without a choice for each row
+        return np.asarray(np.abs((1 - self.y) - self.p))  # p or 1 - p to the last bit, without a choice for each row
 
     @property
     def has_equal_weights(self) -> bool:

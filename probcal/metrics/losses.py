@@ -251,7 +251,7 @@ def squared_errors(rows: Rows) -> np.ndarray:
     """Return the squared error of each row, (n_rows,). The Brier score is their mean."""
     if rows.p.ndim == 1:
         errors = rows.y - rows.p
-        return np.square(errors, out=errors)
+        return np.asarray(np.square(errors, out=errors))
     observed = rows.y[:, np.newaxis] == np.arange(rows.p.shape[1])
     return np.asarray(((observed - rows.p) ** 2).sum(axis=1) / 2)
 
