@@ -10,11 +10,10 @@ Exit code 1 where a value is not the same. Takes a minute.
 from __future__ import annotations
 
 import importlib
-import statistics
 import sys
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from probcal.metrics import (
     empirical_calibration_error,
     expected_calibration_error,
     roc_auc,
+    smooth_expected_calibration_error,
 )
 
 BINS = 15
@@ -85,7 +85,9 @@ def main() -> None:
     calls = {name: (lambda function=function: function(y, p)) for name, function in OWN_METRICS.items()}
     calls |= {peer.function: (lambda peer=peer: peer.of(modules[peer.package], y, p)) for peer in peers}
     with threadpool_limits(1):
-        seconds, values = medians(calls, args.runs)
+        taken, results = speed.in_turn(calls, args.runs)
+        seconds, values = dict(zip(calls, taken, strict=True)), dict(zip(calls, results, strict=True))
+        cells = [speed.line_cells(line, args.runs) for line in [*lines(y, p), *lines_of_many(10 * args.rows)]]
     rows, ok = table(peers, seconds, values)
     missing = [
         [name, "", "", "", "", f"not installed: pip install {name}"] for name, module in modules.items() if not module
@@ -93,8 +95,58 @@ def main() -> None:
     description = f"{args.rows:,} predictions, no two equal, CPU seconds, medians of {args.runs} runs in turn."
     headers = ["theirs", "", "ours", "", "theirs / ours", "values"]
     packages = [name for name, module in modules.items() if module and name not in speed.PACKAGES]
-    speed.report(args.out, "metrics_speed.py", description, headers, [*rows, *missing], *packages)
+    before = speed.lines_text(
+        f"{args.rows:,} predictions beside NumPy as an expert writes it, without a check. CPU seconds, medians of "
+        f"{args.runs} runs in turn.",
+        cells,
+    )
+    speed.report(args.out, "metrics_speed.py", description, headers, [*rows, *missing], *packages, before=before)
     sys.exit(0 if ok else 1)
+
+
+def lines(y: np.ndarray, p: np.ndarray) -> list[speed.Line]:
+    numpy = {
+        "log loss": numpy_log_loss,
+        "Brier score": lambda y, p: np.mean((y - p) ** 2),
+        "AUC": numpy_auc,
+        "ECE, 15 bins": numpy_ece,
+    }
+    made = [
+        speed.Line(name, partial(OWN_METRICS[name], y, p), "NumPy", partial(peer, y, p), 1.5, len(y))
+        for name, peer in numpy.items()
+    ]
+    smooth, seven = partial(smooth_expected_calibration_error, y, p), partial(all_metrics, y, p)
+    five = partial(lambda *given: [peer(*given) for peer in (*numpy.values(), numpy_kuiper)], y, p)
+    if relplot := import_peer("relplot"):
+        made.append(speed.Line("smooth ECE", smooth, "relplot", partial(relplot.smECE, p, y), 1.1, len(y), None))
+    made.append(speed.Line("all seven", seven, "NumPy, five of them", five, 1.1, len(y), None))
+    return made
+
+
+def lines_of_many(n: int) -> list[speed.Line]:
+    y, p = estimates(n)
+    return [replace(line, name=f"{line.name}, {n:.0e} rows", goal=2.0) for line in lines(y, p)[:4]]
+
+
+def numpy_log_loss(y: np.ndarray, p: np.ndarray) -> float:
+    return -np.mean(np.log(np.where(y == 1, p, 1 - p)))
+
+
+def numpy_auc(y: np.ndarray, p: np.ndarray) -> float:
+    """From the ranks of the positive rows; wrong where predictions are equal."""
+    n1 = np.count_nonzero(y)
+    positions = np.flatnonzero(y[np.argsort(p)])
+    return (positions.sum() - n1 * (n1 - 1) / 2) / (n1 * (len(y) - n1))
+
+
+def numpy_ece(y: np.ndarray, p: np.ndarray) -> float:
+    """Bins that hold their lower edge."""
+    return np.abs(np.bincount((p * BINS).astype(int), y - p)).sum() / len(y)
+
+
+def numpy_kuiper(y: np.ndarray, p: np.ndarray) -> float:
+    order = np.argsort(p)
+    return np.ptp(np.cumsum(y[order] - p[order])) / len(y)
 
 
 def estimates(n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -110,18 +162,6 @@ def import_peer(module: str) -> Any:
         return importlib.import_module(module)
     except ImportError:
         return None
-
-
-def medians(calls: dict[str, Callable[[], Any]], runs: int) -> tuple[dict[str, float], dict[str, Any]]:
-    """Seconds and values; the first run of all is not counted."""
-    seconds: dict[str, list[float]] = {name: [] for name in calls}
-    values = {name: call() for name, call in calls.items()}
-    for _ in range(runs):
-        for name, call in calls.items():
-            start = time.process_time()
-            call()
-            seconds[name].append(time.process_time() - start)
-    return {name: statistics.median(times) for name, times in seconds.items()}, values
 
 
 def table(peers: list[PeerMetric], seconds: dict[str, float], values: dict[str, Any]) -> tuple[list[list[str]], bool]:

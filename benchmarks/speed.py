@@ -11,12 +11,14 @@ import statistics
 import subprocess
 import sys
 import time
+import tracemalloc
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from tabulate import tabulate
 
 ROOT = Path(__file__).parents[1]
@@ -79,6 +81,58 @@ def median(costs: Sequence[Cost]) -> Cost:
     return Cost(*(statistics.median(getattr(cost, name) for cost in costs) for name in ("wall", "cpu", "peak")))
 
 
+@dataclass(frozen=True)
+class Line:
+    """Our ``own`` call beside the best that an expert would write, ``peer``; ``goal``: most times the peer, or seconds.
+
+    ``apart`` is how far the two results are from each other, None where they are not the same quantity.
+    """
+
+    name: str
+    own: Callable[[], Any]
+    peer_name: str
+    peer: Callable[[], Any]
+    goal: float | str
+    n_rows: int
+    bound: float | None = 1e-9
+
+
+LINE_HEADERS = ["ours / peer", "goal", "", "line", "ours", "peer", "", "B a row", "peer's", "apart"]
+
+
+def line_cells(line: Line, runs: int) -> list[str]:
+    """CPU seconds are medians of ``runs`` in turn; bytes are the most that were held at once, the result included."""
+    (own, theirs), values = in_turn({"own": line.own, "peer": line.peer}, runs)
+    ratio, goal = own / theirs, line.goal
+    reached = ratio <= goal if isinstance(goal, float) else own <= float(goal)
+    aim = f"<= {goal:g}x" if isinstance(goal, float) else f"<= {seconds(float(goal))}"
+    apart = "" if line.bound is None else f"{np.abs(np.subtract(*values)).max():.0e}"
+    memory = [f"{peak_bytes(call) / line.n_rows:.3g}" for call in (line.own, line.peer)]
+    shown = [seconds(own), seconds(theirs), line.peer_name]
+    return [f"{ratio:.2f}x", aim, "" if reached else "ABOVE", line.name, *shown, *memory, apart]
+
+
+def in_turn(calls: dict[str, Callable[[], Any]], runs: int) -> tuple[list[float], list[Any]]:
+    """Median CPU seconds of each call, and what it gives; the first run of all is not counted."""
+    values = [call() for call in calls.values()]
+    taken: list[list[float]] = [[] for _ in calls]
+    for _ in range(runs):
+        for times_of_call, call in zip(taken, calls.values(), strict=True):
+            start = time.process_time()
+            call()
+            times_of_call.append(time.process_time() - start)
+    return [statistics.median(of_call) for of_call in taken], values
+
+
+def peak_bytes(call: Callable[[], Any]) -> int:
+    """The most bytes that Python and NumPy held during ``call``, beyond those before it."""
+    tracemalloc.start()
+    call()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
 def machine(*packages: str) -> str:
     """The processor, its cores and memory, and the versions of Python, ``PACKAGES`` and ``packages``."""
     info = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
@@ -101,14 +155,21 @@ def parser(doc: str, name: str) -> argparse.ArgumentParser:
     return result
 
 
-def report(out: str, script: str, description: str, headers: list[str], rows: list[list[Any]], *packages: str) -> None:
-    """The table to the screen and, unless ``out`` is "-", to a file with how it came about."""
+def report(
+    out: str, script: str, description: str, headers: list[str], rows: list[list[Any]], *packages: str, before: str = ""
+) -> None:
+    """The table to the screen and, unless ``out`` is "-", to a file with how it came about. ``before`` comes first."""
     table = tabulate(rows, headers, tablefmt="github", disable_numparse=True)
+    description = f"{before}\n\n{description}" if before else description
     print(f"{description}\n\n{table}")
     if out != "-":
         Path(out).parent.mkdir(parents=True, exist_ok=True)
         head = f"Written by `python benchmarks/{script}`. {machine(*packages)}"
         Path(out).write_text(f"{head}\n\n{description}\n\n{table}\n", encoding="utf-8")
+
+
+def lines_text(description: str, rows: list[list[str]]) -> str:
+    return f"{description}\n\n{tabulate(rows, LINE_HEADERS, tablefmt='github', disable_numparse=True)}"
 
 
 def seconds(value: float) -> str:

@@ -65,7 +65,10 @@ def group_array(groups: Any, n_rows: int, what: str = "group") -> np.ndarray:
 
 
 def number_array(values: Any, name: str) -> np.ndarray:
-    """Return ``values`` as float64, in their shape. Raises ValueError for texts, and for missing values but NaN."""
+    """Return ``values`` as float64, in their shape. An array of float64 is returned itself.
+
+    Raises ValueError for texts, and for missing values but NaN.
+    """
     if np.ma.is_masked(values):  # the array would show the values under the mask
         masked = np.count_nonzero(np.ma.getmaskarray(values))
         raise ValueError(f"{name} must hold numbers, and no missing values ({masked} are masked)")
@@ -74,7 +77,7 @@ def number_array(values: Any, name: str) -> np.ndarray:
         array = np.array(array.tolist())
     if array.dtype.kind not in "biuf" and array.size:
         raise ValueError(f"{name} must hold numbers, and no missing values")
-    return array.astype(np.float64)
+    return array.astype(np.float64, copy=False)
 
 
 def label_positions(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:

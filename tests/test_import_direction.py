@@ -13,7 +13,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "probcal"
 GROUND = {
-    "_classes", "_io", "_learner_output", "_lock", "_validation", "distribution", "errors", "yaml_file",
+    "_classes", "_io", "_learner_output", "_lock", "_parts", "_validation", "distribution", "errors", "yaml_file",
     "yaml_validation",
 }  # fmt: skip
 """The modules that any part may import."""

@@ -344,6 +344,6 @@ def log_odds(probabilities: np.ndarray, column: int) -> np.ndarray:
         both[1] = probabilities[:, 1 - column]
     else:
         both[1] = np.delete(probabilities, column, axis=1).sum(axis=1)
-    log_p, log_rest = np.log(np.maximum(both, _TINY))
-    log_odds: np.ndarray = log_p - log_rest
-    return log_odds
+    np.maximum(both, _TINY, out=both)
+    log_p, log_rest = np.log(both, out=both)
+    return np.asarray(np.subtract(log_p, log_rest, out=log_p))

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from probcal.metrics.checked_rows import checked, is_count, is_number
+from probcal._parts import row_parts
+from probcal.metrics.checked_rows import Rows, checked, is_count, is_number
 from probcal.metrics.ranking import SHARE_ROUNDING, RankedRows, rank_each_class
 
 # P(range <= .3) is 1.4e-22.
@@ -21,6 +22,9 @@ _NEVER_BELOW = 0.3
 _NEVER_ABOVE = 40.0
 # The point where the series are exchanged. There the first needs seven terms for all digits, and the second five.
 _FEW_TERMS = 1.5
+
+# Of a prediction times a number of bins, with room to spare.
+_PRODUCT_ROUNDING = 1e-15
 
 
 def range_exceeds(x: float) -> float:
@@ -177,7 +181,8 @@ def expected_calibration_error(
         raise ValueError(f"n_bins must be a whole number of at least 1, not {n_bins!r}")
     if strategy not in ("uniform", "quantile"):
         raise ValueError(f'strategy must be "uniform" or "quantile", not {strategy!r}')
-    return bin_error(rank_each_class(checked(y, p, sample_weight, pos_label, labels)), int(n_bins), strategy)
+    rows = checked(y, p, sample_weight, pos_label, labels)
+    return width_error(rows, int(n_bins)) if strategy == "uniform" else weight_error(rank_each_class(rows), int(n_bins))
 
 
 def calibration_p_value(
@@ -230,10 +235,19 @@ def largest_sum_error(ranked: list[RankedRows]) -> float:
     return float(np.mean([np.abs(rows.sums).max() / rows.total for rows in ranked]))
 
 
-def bin_error(ranked: list[RankedRows], n_bins: int = 15, strategy: str = "uniform") -> float:
-    cut = _equal_widths if strategy == "uniform" else _equal_weights
-    # share x |frequency - mean| of a bin is |sum of weight (y - p) in it| / total, a step of the running sum
-    return float(np.mean([np.abs(np.diff(rows.sums[cut(rows, n_bins)])).sum() / rows.total for rows in ranked]))
+def width_error(rows: Rows, n_bins: int = 15) -> float:
+    """Return the ECE of bins of equal width."""
+    # share x |frequency - mean| of a bin is |sum of weight (y - p) in it| / total
+    each = rows.against_the_rest()
+    return float(np.mean([np.abs(_residuals_in_bins(one, n_bins)).sum() / one.weight.sum() for one in each]))
+
+
+def weight_error(ranked: list[RankedRows], n_bins: int = 15) -> float:
+    """Return the ECE of bins of equal weight."""
+    # the sum in a bin is a step of the running sum
+    return float(
+        np.mean([np.abs(np.diff(rows.sums[_equal_weights(rows, n_bins)])).sum() / rows.total for rows in ranked])
+    )
 
 
 def p_value(ranked: list[RankedRows]) -> float:
@@ -245,11 +259,24 @@ def _range(ranked: RankedRows) -> float:
     return float(ranked.sums.max() - ranked.sums.min())
 
 
-def _equal_widths(ranked: RankedRows, n_bins: int) -> np.ndarray:
-    """Return how many blocks lie below the first bin, and at or below the upper edge of each bin."""
+def _residuals_in_bins(rows: Rows, n_bins: int) -> np.ndarray:
+    """Return the sum of weight (y - p) in each bin of equal width, (n_bins,)."""
     edges = np.arange(1, n_bins) / n_bins  # each is the float nearest to i/m, like a p written as .2
-    blocks = np.searchsorted(ranked.p[ranked.ends], edges, side="right")
-    return np.concatenate([[0], blocks, [len(ranked.ends)]])
+    sums = np.zeros(n_bins)
+    for part in row_parts(len(rows.p)):
+        p = rows.p[part]
+        place = p * n_bins
+        bins = place.astype(np.intp)
+        # a product tells the bin of all predictions but those near an edge, which a search compares with it
+        place -= bins
+        place -= 0.5
+        near = np.flatnonzero(np.abs(place, out=place) >= 0.5 - n_bins * _PRODUCT_ROUNDING)
+        bins[near] = np.searchsorted(edges, p[near])
+        residuals = rows.y[part] - p
+        if not rows.has_equal_weights:
+            residuals *= rows.weight[part]
+        sums += np.bincount(bins, residuals, n_bins)
+    return sums
 
 
 def _equal_weights(ranked: RankedRows, n_bins: int) -> np.ndarray:

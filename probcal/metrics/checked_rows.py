@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
+from probcal._parts import row_parts
 from probcal._validation import number_array
 from probcal.metrics.label_columns import check_sums, label_values, listed, number_labels, refuse, sum_tolerance
 
@@ -22,11 +24,11 @@ class Rows:
     Attributes
     ----------
     y : ndarray of shape (n_rows,)
-        Whole numbers from 0.
+        Whole numbers from 0, as int64 or float64.
     p : ndarray of shape (n_rows,) or (n_rows, n_classes)
         Predicted P(y = 1) of two classes, or predicted probabilities of three or more classes.
     weight : ndarray of shape (n_rows,)
-        Weights above 0 and below 1, or all 1.
+        Weights above 0 and below 1, or all 1. Those are one number in memory, as ``equal_weights`` returns them.
     negative : ndarray of shape (n_rows,) or None
         Predicted P(y = 0) if two columns were given, and otherwise None.
     """
@@ -44,12 +46,35 @@ class Rows:
         """
         if self.p.ndim == 2:
             return np.asarray(self.p[np.arange(len(self.p)), self.y.astype(int)])
-        negative = 1 - self.p if self.negative is None else self.negative
-        return np.where(self.y == 1, self.p, negative)
+        if self.negative is not None:
+            return np.where(self.y == 1, self.p, self.negative)
+        return np.asarray(np.abs((1 - self.y) - self.p))  # p or 1 - p to the last bit, without a choice for each row
+
+    @property
+    def has_equal_weights(self) -> bool:
+        """Return whether all weights are known to be 1, so that nothing needs to be multiplied by them."""
+        return self.weight.strides == (0,)
 
     def mean(self, values: np.ndarray) -> float:
         """Return the weighted mean of ``values``, (n,)."""
+        if self.has_equal_weights:
+            return float(values.sum() / len(values))
         return float((self.weight * values).sum() / self.weight.sum())
+
+    def mean_of(self, loss: Callable[[Rows], np.ndarray]) -> float:
+        """Return the weighted mean of ``loss``, which gives a number for each of the rows that it gets."""
+        values = np.empty(len(self.y))
+        for rows in row_parts(len(values), self.p[:1].size):
+            values[rows] = loss(self.part(rows))
+        return self.mean(values)  # of all rows at once: the sum of an array rounds less than that of its parts
+
+    def part(self, rows: Any) -> Rows:
+        """Return some rows: a slice shares their memory, a mask copies them."""
+        weight = self.weight[rows]
+        negative = None if self.negative is None else self.negative[rows]
+        return Rows(
+            self.y[rows], self.p[rows], equal_weights(len(weight)) if self.has_equal_weights else weight, negative
+        )
 
     def against_the_rest(self) -> list[Rows]:
         """Return each class against all others as rows of two classes.
@@ -59,7 +84,12 @@ class Rows:
         if self.p.ndim == 1:
             return [self]
         classes = range(self.p.shape[1])
-        return [Rows((self.y == label).astype(np.float64), self.p[:, label], self.weight) for label in classes]
+        return [Rows((self.y == label).astype(np.int64), self.p[:, label], self.weight) for label in classes]
+
+
+def equal_weights(n_rows: int) -> np.ndarray:
+    """Return the weight 1 of each row, (n_rows,), which is read from one number in memory and cannot be changed."""
+    return np.broadcast_to(np.ones(1), n_rows)
 
 
 def checked(y: Any, p: Any, sample_weight: Any = None, pos_label: Any = None, labels: Any = None) -> Rows:
@@ -70,27 +100,29 @@ def checked(y: Any, p: Any, sample_weight: Any = None, pos_label: Any = None, la
 def checked_numbers(y: Any, p: Any, sample_weight: Any = None) -> Rows:
     """Return what ``checked`` does, for labels that are known to be the numbers of the columns."""
     tolerance = sum_tolerance(p)
-    y, p = _numbers(y, "y"), _numbers(p, "p")
+    whole = isinstance(y, np.ndarray) and y.dtype == np.int64 and not np.ma.isMaskedArray(y)
+    y, p = y if whole else _numbers(y, "y"), _numbers(p, "p")
     if y.ndim != 1 or p.ndim not in (1, 2) or len(y) != len(p):
         shapes = f"{y.shape} and {p.shape}"
         raise ValueError(f"y must be of shape (n,), and p of shape (n,) or (n, n_classes) with equal n, not {shapes}")
     _check_not_empty(y)
     # one of several columns may exceed 1 by the tolerance of the row's sum
     most = 1 if p.ndim == 1 else 1 + tolerance
-    refuse(~((p >= 0) & (p <= most)), p, "p must lie within [0, 1], with no missing values")
-    p = np.minimum(p, 1)
+    _check_within(p, most, "p must lie within [0, 1], with no missing values")
     if p.ndim == 1:
-        refuse(~((y == 0) | (y == 1)), y, "y must hold 0 and 1 only, with no missing values; or give pos_label")
+        rule = "y must hold 0 and 1 only, with no missing values; or give pos_label"
+        _check_within(y, 1, rule)
+        if y.dtype != np.int64:
+            refuse((y != 0) != y, y, rule)
     else:
+        p = np.minimum(p, 1)
         _check_classes(y, p, tolerance)
     negative = None
     if p.ndim == 2 and p.shape[1] == 2:
         negative, p = p[:, 0], p[:, 1]
     weight = _checked_weight(sample_weight, len(y))
-    counts = weight > 0
-    if counts.all():
-        return Rows(y, p, weight, negative)
-    return Rows(y[counts], p[counts], weight[counts], None if negative is None else negative[counts])
+    rows = Rows(y, p, weight, negative)
+    return rows if rows.has_equal_weights or weight.all() else rows.part(weight > 0)
 
 
 def checked_two_classes(y: Any, p: Any, sample_weight: Any = None, pos_label: Any = None, labels: Any = None) -> Rows:
@@ -112,10 +144,9 @@ def checked_pair(a: Any, b: Any, sample_weight: Any, names: tuple[str, str]) -> 
         raise ValueError(f"{names[0]} and {names[1]} must be of one shape (n,), not {a.shape} and {b.shape}")
     _check_not_empty(a)
     for values, name in zip((a, b), names, strict=True):
-        refuse(~((values >= 0) & (values <= 1)), values, f"{name} must lie within [0, 1], with no missing values")
-    weight = _checked_weight(sample_weight, len(a))
-    counts = weight > 0
-    return Rows(a[counts], b[counts], weight[counts])
+        _check_within(values, 1, f"{name} must lie within [0, 1], with no missing values")
+    rows = Rows(a, b, _checked_weight(sample_weight, len(a)))
+    return rows if rows.has_equal_weights else rows.part(rows.weight > 0)
 
 
 def checked_base(base: float | str) -> float:
@@ -147,6 +178,12 @@ def _check_classes(y: np.ndarray, p: np.ndarray, tolerance: float) -> None:
     check_sums(p, tolerance)
 
 
+def _check_within(values: np.ndarray, most: float, rule: str) -> None:
+    """Raise ValueError with the ``rule`` unless all values lie within [0, ``most``]."""
+    if not (values.min(initial=0) >= 0 and values.max(initial=0) <= most):  # two fast passes, and NaN is neither
+        refuse(~((values >= 0) & (values <= most)), values, rule)
+
+
 def _check_not_empty(y: np.ndarray) -> None:
     if not len(y):
         raise ValueError("there are no rows to measure")
@@ -154,7 +191,7 @@ def _check_not_empty(y: np.ndarray) -> None:
 
 def _checked_weight(sample_weight: Any, n_rows: int) -> np.ndarray:
     if sample_weight is None:
-        return np.ones(n_rows)
+        return equal_weights(n_rows)
     weight = _numbers(sample_weight, "sample_weight")
     if weight.shape != (n_rows,):
         raise ValueError(f"sample_weight must be of shape ({n_rows},), a number for each row, not {weight.shape}")
@@ -162,7 +199,8 @@ def _checked_weight(sample_weight: Any, n_rows: int) -> np.ndarray:
     if not weight.any():
         raise ValueError("sample_weight must not be 0 in every row")
     if weight.max() == weight[weight > 0].min():
-        return (weight > 0).astype(np.float64)  # to the last bit as without weights
+        # to the last bit as without weights
+        return equal_weights(n_rows) if weight.all() else (weight > 0).astype(np.float64)
     # Only ratios matter. A power of two changes none of them, and no sum can overflow any more.
     scaled: np.ndarray = np.ldexp(weight, -np.frexp(weight.max())[1])
     return scaled

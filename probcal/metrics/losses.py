@@ -244,22 +244,22 @@ def clipped_log_loss(rows: Rows, least: float = 1e-16) -> float:
 
 
 def squared_error(rows: Rows) -> float:
-    return rows.mean(squared_errors(rows))
+    return rows.mean_of(squared_errors)
 
 
 def squared_errors(rows: Rows) -> np.ndarray:
     """Return the squared error of each row, (n_rows,). The Brier score is their mean."""
     if rows.p.ndim == 1:
-        return np.asarray((rows.y - rows.p) ** 2)
+        errors = rows.y - rows.p
+        return np.asarray(np.square(errors, out=errors))
     observed = rows.y[:, np.newaxis] == np.arange(rows.p.shape[1])
     return np.asarray(((observed - rows.p) ** 2).sum(axis=1) / 2)
 
 
 def entropy_of(rows: Rows, base: float) -> float:
-    given = rows.p_of_label
-    if (given == 0).any():
-        return float("inf")
-    return float(-rows.mean(np.log(given)) / math.log(base)) + 0.0  # + 0.0: no negative zero
+    with np.errstate(divide="ignore"):  # a probability of 0 makes it infinite
+        mean = rows.mean_of(lambda some: np.log(some.p_of_label))
+    return float(-mean / math.log(base)) + 0.0  # + 0.0: no negative zero
 
 
 def expected_cost(

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from probcal.metrics.calibration import bin_error, largest_sum_error, p_value, range_error
+from probcal.metrics.calibration import largest_sum_error, p_value, range_error, weight_error, width_error
 from probcal.metrics.decomposition import sharpness_of
 from probcal.metrics.drawn_rows import DrawnRows
 from probcal.metrics.losses import accuracy_of, clipped_log_loss, cost, entropy_of, l1_error, n_errors, squared_error
@@ -69,7 +69,7 @@ _ENTRIES = (
         "expected calibration error in 15 bins of equal width",
         "ECE",
         "Expected calibration error (15 bins of equal width)",
-        lambda prediction: bin_error(prediction.ranked),
+        lambda prediction: width_error(prediction.rows),
         drawn=DrawnRows.ece,
     ),
     Metric(
@@ -240,7 +240,7 @@ _ENTRIES = (
         "smooth expected calibration error",
         "smECE",
         "Smooth expected calibration error (smECE)",
-        lambda prediction: smooth_error(prediction.ranked),
+        lambda prediction: smooth_error(prediction.rows),
         measured="asked",
         drawn=DrawnRows.smooth_error,
     ),
@@ -249,7 +249,7 @@ _ENTRIES = (
         "expected calibration error in 15 bins of equal weight",
         "ECE mass",
         "Expected calibration error (15 bins of equal weight)",
-        lambda prediction: bin_error(prediction.ranked, strategy="quantile"),
+        lambda prediction: weight_error(prediction.ranked),
         measured="asked",
         drawn=DrawnRows.ece_of_equal_weights,
     ),

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from probcal.metrics.checked_rows import checked, is_number
+from probcal._parts import row_parts
+from probcal.metrics.checked_rows import Rows, checked, is_number
 from probcal.metrics.curves import LOESS_POINTS, blocks_of, isotonic_of, loess_of
 from probcal.metrics.ranking import SHARE_ROUNDING, RankedRows, rank_each_class
 
@@ -172,14 +173,14 @@ def smooth_expected_calibration_error(
     ValueError
         If an argument is invalid (see ``probcal.metrics``).
     """
-    return smooth_error(rank_each_class(checked(y, p, sample_weight, pos_label, labels)))
+    return smooth_error(checked(y, p, sample_weight, pos_label, labels))
 
 
-def smooth_error(ranked: list[RankedRows]) -> float:
-    return float(np.mean([_fixed_point(_cosines(rows)) for rows in ranked]))
+def smooth_error(rows: Rows) -> float:
+    return float(np.mean([_fixed_point(_cosines(one)) for one in rows.against_the_rest()]))
 
 
-def _cosines(ranked: RankedRows) -> np.ndarray:
+def _cosines(rows: Rows) -> np.ndarray:
     """Return the coefficients of the residuals' cosine series, (_CELLS + 1,).
 
     The reflected kernel is that of heat on [0, 1] without loss at the ends. It multiplies the coefficient of cos(k pi
@@ -187,12 +188,17 @@ def _cosines(ranked: RankedRows) -> np.ndarray:
     """
     from scipy.fft import dct
 
-    position = ranked.p * _CELLS
-    # a prediction of 1 lies at the end of the last cell
-    left = np.minimum(position.astype(int), _CELLS - 1)
-    residual = ranked.weight * (ranked.y - ranked.p) / ranked.total
-    mass = np.bincount(left, residual * (left + 1 - position), _CELLS + 1)
-    mass += np.bincount(left + 1, residual * (position - left), _CELLS + 1)
+    mass = np.zeros(_CELLS + 1)
+    for part in row_parts(len(rows.p)):
+        position = rows.p[part] * _CELLS
+        # a prediction of 1 lies at the end of the last cell
+        left = np.minimum(position.astype(np.intp), _CELLS - 1)
+        position -= left
+        residual = rows.weight[part] * (rows.y[part] - rows.p[part])
+        right = residual * position
+        mass[:-1] += np.bincount(left, residual - right, _CELLS)
+        mass[1:] += np.bincount(left, right, _CELLS)
+    mass /= rows.weight.sum()
     mass[[0, -1]] *= 2  # DCT-I counts both ends half
     return np.asarray(dct(mass, type=1))
 

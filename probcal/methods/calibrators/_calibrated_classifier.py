@@ -162,7 +162,7 @@ class CalibratedMethod(ProbabilityMethod, ABC):
         scores = [self._scores(learner, X)[0] for learner in self.estimators_]
         with one_blas_thread():
             predicted = [
-                calibrator._calibrated(calibrator._learner_matrix(of_learner))
+                calibrator._mapped(calibrator._learner_matrix(of_learner))
                 for calibrator, of_learner in zip(self.calibrators_, scores, strict=True)
             ]
         return predicted[0] if len(predicted) == 1 else np.asarray(np.mean(predicted, axis=0))

@@ -12,6 +12,8 @@ import numpy as np
 from scipy.linalg import lstsq
 from scipy.optimize import minimize
 
+from probcal._parts import row_parts
+
 _MOST_STEPS = 100
 _CLOSE = 1e-12
 """Share of the loss. A step that promises less is the last: its error is the square of its length."""
@@ -20,8 +22,6 @@ _SUFFICIENT = 1e-4
 """A step must gain this part of what its length promised (Lin, Lin & Weng 2007)."""
 _SINGULAR = 1e-13
 """Share of the greatest curvature. The parameters do not move in directions with less."""
-_PART = 2**15
-"""Numbers of the largest array of a part of the rows, so that all of them fit into the processor's cache."""
 Loss = Callable[[np.ndarray], tuple[float, np.ndarray, np.ndarray]]
 """From the parameters, (m,), to the loss, its gradient, (m,), and its Hessian, (m, m)."""
 
@@ -48,12 +48,6 @@ def minimise(loss: Loss, start: np.ndarray) -> np.ndarray:
             return at  # the loss has no more digits to compare
         at, (value, gradient, hessian) = candidate, found
     return at
-
-
-def row_parts(n_rows: int, n_numbers: int) -> list[slice]:
-    """Return consecutive parts of ``n_rows`` rows. Arrays with ``n_numbers`` for each row of a part stay in cache."""
-    size = max(_PART // n_numbers, 256)
-    return [slice(first, first + size) for first in range(0, n_rows, size)]
 
 
 def smoothed_targets(positive: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -306,18 +300,26 @@ class _AffineLoss:
         return float(value), gradient, hessian / self.total + np.diag(2 * self.strength)
 
 
-def scaled_probabilities(logits: np.ndarray, matrix: np.ndarray, intercept: np.ndarray, least: float) -> np.ndarray:
+def scaled_probabilities(
+    logits: np.ndarray, matrix: np.ndarray | float, intercept: np.ndarray | None, least: float
+) -> np.ndarray:
     """Return softmax(matrix logits + intercept), (n_rows, n_classes). ``logits``: (n_classes, n_rows).
 
-    No probability is below ``least`` before rows are divided by their sums.
+    A number in place of ``matrix`` is a factor of all logits. Without ``intercept`` nothing is added. No probability is
+    below ``least`` before rows are divided by their sums.
     """
     n_classes, n_rows = logits.shape
     predicted = np.empty((n_rows, n_classes))
     for rows in row_parts(n_rows, n_classes):
-        p = matrix @ logits[:, rows] + intercept[:, None]
-        p = np.exp(p - p.max(axis=0))
-        p = np.maximum(p / p.sum(axis=0), least)
-        predicted[rows] = (p / p.sum(axis=0)).T
+        p = matrix * logits[:, rows] if isinstance(matrix, float) else matrix @ logits[:, rows]
+        if intercept is not None:
+            p += intercept[:, None]
+        p -= p.max(axis=0)
+        np.exp(p, out=p)
+        p /= p.sum(axis=0)
+        np.maximum(p, least, out=p)
+        p /= p.sum(axis=0)
+        predicted[rows] = p.T
     return predicted
 
 

@@ -11,6 +11,7 @@ from probcal._validation import COUNT, Constraint
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
 from probcal.methods.calibrators._calibrator import Input, OneAgainstRestCalibrator
 from probcal.methods.calibrators.formula import Formula, pieces
+from probcal.methods.calibrators.isotonic import pool_equal_scores
 
 Bins = Literal["balanced", "quantile", "uniform"]
 Smoothing = Literal["prediction", "laplace"]
@@ -119,33 +120,32 @@ class HistogramBinningCalibrator(OneAgainstRestCalibrator):
         return self._probability_formulas()[1]
 
     def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Histogram:
-        weights = np.ones(len(scores)) if weights is None else weights
+        distinct, hits, total = pool_equal_scores(scores, positive, weights)
         if self.bins == "uniform":
             edges = np.arange(1, self.n_bins) / self.n_bins
         else:
-            distinct, place = np.unique(scores, return_inverse=True)
-            share = weights * _half_for_each_class(positive, weights) if self.bins == "balanced" else weights
-            reached = np.cumsum(np.bincount(place, share)) / share.sum()
+            share = _half_for_each_class(hits, total) if self.bins == "balanced" else total
+            reached = np.cumsum(share) / share.sum()
             last = np.unique(np.searchsorted(reached, np.arange(1, self.n_bins) / self.n_bins - 1e-12))
             last = last[last + 1 < len(distinct)]
             # in the middle: the last digits of a score depend on how many rows are predicted at once
             middle = (distinct[last] + distinct[last + 1]) / 2
             edges = np.where(middle > distinct[last], middle, distinct[last + 1])  # neighbouring floats have no middle
-        of_row = np.searchsorted(edges, scores, side="right")
-        total, hits, predicted = (
-            np.bincount(of_row, value, len(edges) + 1) for value in (weights, weights * positive, weights * scores)
+        of_score = np.searchsorted(edges, distinct, side="right")
+        in_bin, hits, predicted = (
+            np.bincount(of_score, value, len(edges) + 1) for value in (total, hits, total * distinct)
         )
         if self.smoothing == "laplace":
-            return Histogram(edges, (hits + 1) / (total + 2))
+            return Histogram(edges, (hits + 1) / (in_bin + 2))
         middle = (np.append(edges, 1.0) + np.insert(edges, 0, 0.0)) / 2  # of a bin without rows
-        mean = np.divide(predicted, total, out=middle, where=total > 0).clip(self.smallest_, 1 - self.smallest_)
-        return Histogram(edges, (hits + _PRIOR_ROWS * mean) / (total + _PRIOR_ROWS))
+        mean = np.divide(predicted, in_bin, out=middle, where=in_bin > 0).clip(self.smallest_, 1 - self.smallest_)
+        return Histogram(edges, (hits + _PRIOR_ROWS * mean) / (in_bin + _PRIOR_ROWS))
 
 
-def _half_for_each_class(positive: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return factors, (n,), after which positive and other rows have a weight of 1 / 2 each in total."""
-    total = np.where(positive, (weights * positive).sum(), (weights * ~positive).sum())
-    return np.asarray(0.5 / total)
+def _half_for_each_class(hits: np.ndarray, total: np.ndarray) -> np.ndarray:
+    """Return the weight of each score, (n_scores,), if positive and other rows weigh 1 / 2 each in total."""
+    others = total - hits
+    return np.asarray(hits * (0.5 / hits.sum()) + others * (0.5 / others.sum()))
 
 
 class HistogramBinningClassifier(CalibratedMethod):

@@ -19,7 +19,14 @@ _FEW_EDGES = 200
 
 
 def isotonic_values(positive: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Return the slopes z_i of the greatest convex minorant of (cumulative weight, cumulative positive weight).
+    """Return what ``isotonic_runs`` does, with the value of each distinct score, (n_scores,)."""
+    return np.repeat(*isotonic_runs(positive, weight))
+
+
+def isotonic_runs(positive: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rising slopes z_i of the greatest convex minorant of (cumulative weight, cumulative positive weight).
+
+    The second array is the number of scores that have each slope.
 
     This is isotonic regression by a convex hull (Gao, Parameswaran & Peng 2017, Algorithm 1). The arguments are those
     of each distinct score, (n_scores,), in rising order. The z_i are the nondecreasing values of least weighted squared
@@ -39,7 +46,9 @@ def isotonic_values(positive: np.ndarray, weight: np.ndarray) -> np.ndarray:
             rise, width, length = rise + rise_before, width + width_before, length + length_before
         edges.append((rise, width, length))
     hull = np.array(edges).reshape(-1, 3)
-    return np.repeat(hull[:, 0] / hull[:, 1], hull[:, 2].astype(np.intp))
+    values, lengths = hull[:, 0] / hull[:, 1], hull[:, 2].astype(np.intp)
+    first = np.flatnonzero(np.append(True, values[1:] != values[:-1]))  # two quotients may round to one float
+    return values[first], np.add.reduceat(lengths, first)
 
 
 def _pool_falling_runs(rises: np.ndarray, widths: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -79,7 +88,10 @@ class Isotonic:
     clip: tuple[float, float]
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
-        return bounded(np.interp(scores, self.scores, self.probabilities), *self.clip)
+        order = np.argsort(scores)  # in rising order each search starts where the last one ended
+        probabilities = np.empty(len(scores))
+        probabilities[order] = np.interp(scores[order], self.scores, self.probabilities)
+        return bounded(probabilities, *self.clip)
 
     def formula(self, scores: Formula) -> Formula:
         knots, p = self.scores, self.probabilities
@@ -169,11 +181,12 @@ class IsotonicCalibrator(OneAgainstRestCalibrator):
         self.centered = centered
 
     def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Isotonic:
-        knots, probabilities = (fit_centered_isotonic if self.centered else fit_isotonic)(scores, positive, weights)
+        pooled = pool_equal_scores(scores, positive, weights)
+        knots, probabilities = (_centered_knots if self.centered else _knots)(*pooled)
         if self.clip != "rows":
             low, high = self.clip
             return Isotonic(knots, probabilities, clip=(low, high))
-        low, high = rule_of_succession(scores, positive, weights)
+        low, high = rule_of_succession(*pooled[1:])
         # a bound from few rows must not move a run of many rows that has both classes
         low = min(low, probabilities[probabilities > 0].min())
         high = max(high, probabilities[probabilities < 1].max())
@@ -282,16 +295,15 @@ class IsotonicClassifier(CalibratedMethod):
         return IsotonicCalibrator(score_kind, clip=self.clip, centered=self.centered)
 
 
-def rule_of_succession(
-    scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = None
-) -> tuple[float, float]:
+def rule_of_succession(hits: np.ndarray, total: np.ndarray) -> tuple[float, float]:
     """Return the bounds that the rows of one class at each end of the scores allow: 1 / (w + 2) and 1 - 1 / (w + 2).
 
-    ``w`` is the weight of the rows below the lowest positive score, or above the highest negative one. A row of either
-    class at that score belongs to a run that has both. An end without such rows needs no bound: it has 0 or 1.
+    ``hits`` and ``total`` are the positive weight and the weight of each distinct score in rising order, (n_scores,).
+    ``w`` is the weight below the lowest positive score, or above the highest negative one. A row of either class at
+    that score belongs to a run that has both. An end without such rows needs no bound: it has 0 or 1.
     """
-    below, above = scores < scores[positive].min(), scores > scores[~positive].max()
-    below, above = (rows.sum() if weights is None else weights[rows].sum() for rows in (below, above))
+    below = total[: np.argmax(hits > 0)].sum()
+    above = total[len(total) - np.argmax((hits < total)[::-1]) :].sum()
     return 1 / (below + 2) if below else 0.0, 1 - 1 / (above + 2) if above else 1.0
 
 
@@ -322,29 +334,35 @@ def fit_isotonic(
 
     A run of equal probabilities is stored as its two ends.
     """
-    distinct, hits, total = pool_equal_scores(scores, positive, weights)
-    values = isotonic_values(hits, total)
-    inside = np.zeros(len(values), dtype=bool)
-    inside[1:-1] = (values[1:-1] == values[:-2]) & (values[1:-1] == values[2:])
-    return distinct[~inside], values[~inside]
+    return _knots(*pool_equal_scores(scores, positive, weights))
 
 
-def fit_centered_isotonic(
-    scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+def _knots(distinct: np.ndarray, hits: np.ndarray, total: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    values, lengths = isotonic_runs(hits, total)
+    return _ends(distinct, lengths, values, np.ones(len(values), dtype=bool))
+
+
+def _centered_knots(distinct: np.ndarray, hits: np.ndarray, total: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the knots of centered isotonic regression (Oron & Flournoy 2017, section 3), as ``fit_isotonic`` does.
 
     Each run of equal probabilities becomes one knot at the weighted mean of its scores. A run of 0 or 1 keeps its two
     ends, because a probability cannot lie beyond them.
     """
-    distinct, hits, total = pool_equal_scores(scores, positive, weights)
-    values = isotonic_values(hits, total)
-    run = np.concatenate([[0], np.cumsum(values[1:] != values[:-1])])
-    heights = values[np.concatenate([[True], values[1:] != values[:-1]])]
-    centers = np.bincount(run, total * distinct) / np.bincount(run, total)
-    knots: list[tuple[float, float]] = []
-    for number, (center, height) in enumerate(zip(centers, heights, strict=True)):
-        members = distinct[run == number] if height in (0.0, 1.0) else None
-        ends = [center] if members is None else sorted({members[0], members[-1]})
-        knots += [(float(end), float(height)) for end in ends]
-    return np.array([x for x, _ in knots]), np.array([p for _, p in knots])
+    values, lengths = isotonic_runs(hits, total)
+    first = np.cumsum(lengths) - lengths
+    centers = np.add.reduceat(total * distinct, first) / np.add.reduceat(total, first)
+    is_certain = (values == 0) | (values == 1)
+    knots, probabilities = _ends(distinct, lengths, values, is_certain)
+    knots[np.repeat(~is_certain, np.where(is_certain & (lengths > 1), 2, 1))] = centers[~is_certain]
+    return knots, probabilities
+
+
+def _ends(
+    distinct: np.ndarray, lengths: np.ndarray, values: np.ndarray, keeps_both: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first score of each run and its value, and of some runs the last score too, if it is another."""
+    last = np.cumsum(lengths) - 1
+    n_knots = np.where(keeps_both & (lengths > 1), 2, 1)
+    places = np.repeat(last - lengths + 1, n_knots)
+    places[np.cumsum(n_knots) - 1] = np.where(keeps_both, last, last - lengths + 1)
+    return distinct[places], np.repeat(values, n_knots)

@@ -98,9 +98,7 @@ class TemperatureCalibrator(Calibrator):
                 break  # a lower bound changes no row
 
     def _calibrated(self, matrix: np.ndarray) -> np.ndarray:
-        k = len(self.classes_)
-        logits = self._logits(matrix, self.bound_)
-        return scaled_probabilities(logits, np.eye(k) / self.temperature_, np.zeros(k), self.smallest_)
+        return scaled_probabilities(self._logits(matrix, self.bound_), 1 / self.temperature_, None, self.smallest_)
 
     def _formula(self) -> Formula:
         if self.input == "score":

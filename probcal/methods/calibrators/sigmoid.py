@@ -11,7 +11,7 @@ from scipy.special import expit
 from probcal._validation import CLIP_OR_ROWS, Constraint
 from probcal.methods._base import Scores
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
-from probcal.methods.calibrators._calibrator import Input, LogOddsMap, OneAgainstRestCalibrator, bounded
+from probcal.methods.calibrators._calibrator import Input, LogOddsMap, OneAgainstRestCalibrator, both_columns, bounded
 from probcal.methods.calibrators._regression import fit_logistic, smoothed_targets
 from probcal.methods.calibrators.formula import Formula, logistic
 
@@ -49,7 +49,8 @@ class Sigmoid(LogOddsMap):
 
     def both(self, scores: np.ndarray) -> np.ndarray:
         low, high = self.clip
-        return bounded(super().both(scores), np.array([1 - high, low]), np.array([1 - low, high]))
+        negative, positive = super().both(scores).T
+        return both_columns(bounded(negative, 1 - high, 1 - low), bounded(positive, low, high))
 
 
 class SigmoidCalibrator(OneAgainstRestCalibrator):

@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from probcal._parts import row_parts
 from probcal._validation import Constraint, Rule
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
 from probcal.methods.calibrators._calibrator import Input, LogOddsMap, OneAgainstRestCalibrator
-from probcal.methods.calibrators._regression import fit_logistic, row_parts, smoothed_targets
+from probcal.methods.calibrators._regression import fit_logistic, smoothed_targets
 from probcal.methods.calibrators.formula import Formula, clip, logistic, pieces
 
 _QUANTILES = (0.05, 0.275, 0.5, 0.725, 0.95)

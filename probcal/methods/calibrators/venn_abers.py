@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,7 @@ def _sweep(width: np.ndarray, rise: np.ndarray) -> np.ndarray:
     return p1
 
 
+@cache
 def _compiled() -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     """Return ``_sweep`` compiled by numba, or as it is where numba is not installed (some thirty times slower)."""
     try:
@@ -228,7 +230,7 @@ class VennAbersCalibrator(OneAgainstRestCalibrator):
         ValueError
             If the scores are invalid, or their columns are not those of ``fit``.
         """
-        return self._intervals(self._fitted_scores(scores))
+        return self._intervals(self._read(self._checked_scores(scores)))
 
     def _intervals(self, matrix: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return what ``intervals`` does. ``matrix`` is what ``_read`` returns."""
@@ -336,7 +338,7 @@ class VennAbersClassifier(CalibratedMethod):
         """Return (1 - GM(1 - p0), GM(p1)) of each map, (n_rows,) each. GM is taken over the folds."""
         self._before_predicting(X)
         of_folds = [
-            one._intervals(one._learner_matrix(self._scores(learner, X)[0]))
+            one._intervals(one._read(one._learner_matrix(self._scores(learner, X)[0])))
             for learner, one in zip(self.estimators_, self.calibrators_, strict=True)
         ]
         merged = []
