@@ -19,6 +19,14 @@ class CatBoost(GradientBoosting):
     ----------
     iterations : int, default=100
         Number of trees. CatBoost's own default is 1,000, and it chooses its learning rate for the number.
+    learning_rate : float, default=None
+        Factor of each tree. None means that CatBoost chooses it.
+    depth : int, default=6
+        Depth of a tree.
+    l2_leaf_reg : float, default=3.0
+        L2 penalty on the values of the leaves.
+    rsm : float, default=1.0
+        Share of the columns that each choice of a split gets.
     random_state : int, default=None
         Seed.
 
@@ -30,8 +38,21 @@ class CatBoost(GradientBoosting):
         Fitted classifier of the library.
     """
 
-    def __init__(self, iterations: int = 100, *, random_state: int | None = None) -> None:
+    def __init__(
+        self,
+        iterations: int = 100,
+        *,
+        learning_rate: float | None = None,
+        depth: int = 6,
+        l2_leaf_reg: float = 3.0,
+        rsm: float = 1.0,
+        random_state: int | None = None,
+    ) -> None:
         self.iterations = iterations
+        self.learning_rate = learning_rate
+        self.depth = depth
+        self.l2_leaf_reg = l2_leaf_reg
+        self.rsm = rsm
         self.random_state = random_state
 
     @staticmethod
@@ -42,8 +63,16 @@ class CatBoost(GradientBoosting):
     def _classifier(self) -> Any:
         return CatBoostClassifier(
             iterations=self.iterations,
+            learning_rate=self.learning_rate,
+            depth=self.depth,
+            l2_leaf_reg=self.l2_leaf_reg,
+            rsm=self.rsm,
             random_seed=self.random_state,
             thread_count=1,
             verbose=False,
             allow_writing_files=False,
         )
+
+    @staticmethod
+    def _first_trees(n_trees: int) -> dict[str, Any]:
+        return {"ntree_end": n_trees}

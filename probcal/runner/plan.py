@@ -41,6 +41,8 @@ class RunOptions:
     data_folder: Path | None = None
     jobs: int = 1
     timeout: float | None = None
+    time_limit: float | None = None
+    """Seconds after which the run ends with the cells that it has."""
     retry_failed: bool = False
     fail_fast: bool = False
     scheduler: str | None = None
