@@ -68,7 +68,7 @@ def test_exported_code_finds_the_setting_of_the_exported_model(tuned, monkeypatc
     model = joblib.load(folder / "model/model.joblib")
     assert "tuned on boosting, fitted on all 120 labelled rows" in " ".join(output.split())
     setting = ", ".join(f"{name}={value}" for name, value in model.best_params_.items())
-    assert f"# the search chose {setting}" in (folder / "model/train.py").read_text().replace("\n# ", " ")
+    assert f"the search chose {setting}" in (folder / "model/train.py").read_text().replace("\n# ", " ")
     assert f"the search chose {setting}" in (folder / "model/model-card.md").read_text()
     X, _, _ = read_grouped_rows(str(folder / "visits.csv"), folder / "model/columns.json")
     before = model.predict_proba(X)
