@@ -41,8 +41,6 @@ class RunOptions:
     data_folder: Path | None = None
     jobs: int = 1
     timeout: float | None = None
-    time_limit: float | None = None
-    """Seconds after which the run ends with the cells that it has."""
     retry_failed: bool = False
     fail_fast: bool = False
     scheduler: str | None = None
@@ -55,6 +53,8 @@ class RunOptions:
     """Whether results of other package versions run again."""
     refit: bool = False
     """Whether all cells run again."""
+    time_limit: float | None = None
+    """Seconds after which the run ends with the cells that it has."""
 
 
 _NO_OPTIONS = RunOptions(Path())
