@@ -166,7 +166,7 @@ def _settings_in_time(
         least = (1 + _FINAL_FITS) * seconds / _PLANNED_SHARE * (1 + _PILOT_SHARE)
         raise ProbcalError(
             f"--budget {duration(budget)}: too short for one setting of {next(iter(costs))} in {split.n_splits} "
-            f"splits; give about {duration(1.2 * least)}, fewer --splits or fewer --rows"
+            f"splits; give about {duration(max(1.0, 1.2 * least))}, fewer --splits or fewer --rows"
         )
     return min(n_settings, MOST_SETTINGS), slow
 
