@@ -21,12 +21,12 @@ class CatBoost(GradientBoosting):
         Number of trees. CatBoost's own default is 1,000, and it chooses its learning rate for the number.
     learning_rate : float, default=None
         Factor of each tree. None means that CatBoost chooses it.
-    depth : int, default=6
-        Depth of a tree.
-    l2_leaf_reg : float, default=3.0
-        L2 penalty on the values of the leaves.
-    rsm : float, default=1.0
-        Share of the columns that each choice of a split gets.
+    depth : int, default=None
+        Depth of a tree. None is CatBoost's own default, 6.
+    l2_leaf_reg : float, default=None
+        L2 penalty on the values of the leaves. None is CatBoost's own default, 3.
+    rsm : float, default=None
+        Share of the columns that each choice of a split gets. None is CatBoost's own default, 1.
     random_state : int, default=None
         Seed.
 
@@ -43,9 +43,9 @@ class CatBoost(GradientBoosting):
         iterations: int = 100,
         *,
         learning_rate: float | None = None,
-        depth: int = 6,
-        l2_leaf_reg: float = 3.0,
-        rsm: float = 1.0,
+        depth: int | None = None,
+        l2_leaf_reg: float | None = None,
+        rsm: float | None = None,
         random_state: int | None = None,
     ) -> None:
         self.iterations = iterations
@@ -61,12 +61,20 @@ class CatBoost(GradientBoosting):
         return missing("catboost", _FOUND)
 
     def _classifier(self) -> Any:
+        # CatBoost chooses no learning rate where another of these is given, even its own default
+        given = {
+            name: value
+            for name, value in (
+                ("learning_rate", self.learning_rate),
+                ("depth", self.depth),
+                ("l2_leaf_reg", self.l2_leaf_reg),
+                ("rsm", self.rsm),
+            )
+            if value is not None
+        }
         return CatBoostClassifier(
             iterations=self.iterations,
-            learning_rate=self.learning_rate,
-            depth=self.depth,
-            l2_leaf_reg=self.l2_leaf_reg,
-            rsm=self.rsm,
+            **given,
             random_seed=self.random_state,
             thread_count=1,
             verbose=False,
