@@ -70,6 +70,10 @@ if TYPE_CHECKING:
     show_default=True,
     help="Splits: five stratified folds, twice.",
 )
+@click.option("--budget", type=options.Seconds(), help="Also tune boosting for so long, such as 10m.")
+@click.option(
+    "--trials", metavar="N", type=click.IntRange(1, 1000), help="Settings of each search (default: what fits --budget)."
+)
 @click.option(
     "--seed", metavar="N", type=click.IntRange(0), default=0, show_default=True, help="Seed of all random draws."
 )
@@ -109,6 +113,8 @@ def try_(
     cost: str | None,
     rows: int | None,
     splits: int,
+    budget: float | None,
+    trials: int | None,
     seed: int,
     jobs: int,
     output: Path | None,
@@ -128,6 +134,7 @@ def try_(
     probcal list methods.
     """
     from probcal.metrics.decisions import read_costs
+    from probcal.try_table.boosting_search import SearchRequest
     from probcal.try_table.measures import LOSS, cost_measure, measure_named
     from probcal.try_table.preparation import TableRequest
     from probcal.try_table.trial import TrialOptions, try_table
@@ -154,8 +161,9 @@ def try_(
     )
     command = shlex.join(["probcal", *sys.argv[1:]])
     trial = TrialOptions(
-        learners, methods, splits, jobs, output, save, retry_failed, dry_run, command, measure, export, test
-    )
+        learners, methods, splits, jobs, output, save, retry_failed, dry_run, command, measure, export, test,
+        SearchRequest(budget, trials) if budget or trials else None,
+    )  # fmt: skip
 
     def say(line: str, err: bool = False) -> None:
         click.echo(printable(line), err=err)

@@ -30,6 +30,12 @@ class GradientBoosting(ClassifierMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         return np.asarray(self.classifier_.predict_proba(np.asarray(X)), dtype=np.float64)
 
+    def predict_proba_after(self, X: Any, n_trees: int) -> np.ndarray:
+        """Return the probabilities of the first ``n_trees`` trees, (n_rows, n_classes), as if no more were fitted."""
+        check_is_fitted(self)
+        p = self.classifier_.predict_proba(np.asarray(X), **self._first_trees(n_trees))
+        return np.asarray(p, dtype=np.float64)
+
     def predict(self, X: Any) -> np.ndarray:
         """Return the most probable label of each row, (n_rows,). The first class wins a tie."""
         p = self.predict_proba(X)
@@ -39,6 +45,11 @@ class GradientBoosting(ClassifierMixin, BaseEstimator, ABC):
     @abstractmethod
     def _classifier(self) -> Any:
         """Return an unfitted classifier of the library."""
+
+    @staticmethod
+    @abstractmethod
+    def _first_trees(n_trees: int) -> dict[str, Any]:
+        """Return the parameters of ``predict_proba`` of the library that use the first trees only."""
 
 
 def missing(package: str, found: bool) -> str | None:

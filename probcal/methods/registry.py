@@ -128,6 +128,12 @@ METHODS: dict[str, Builtin] = {
         family="scores",
         map="DirichletCalibrator",
     ),
+    "tuned": Builtin(
+        "probcal.methods.tuned_boosting.TunedBoostingClassifier",
+        "gradient boosting tuned on refinement, then calibrated",
+        label="Tuned",
+        family="scores",
+    ),
     "prior": Builtin(
         "probcal.methods.calibrators.prior.PriorCorrectedClassifier",
         "the learner's probabilities, corrected for another base rate",

@@ -52,6 +52,8 @@ class RunOptions:
     """Whether results of other package versions run again."""
     refit: bool = False
     """Whether all cells run again."""
+    time_limit: float | None = None
+    """Seconds after which the run ends with the cells that it has."""
 
 
 _NO_OPTIONS = RunOptions(Path())

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -112,6 +113,7 @@ def _run(
         record = provenance(experiment, planned_cells, sources, options.jobs) | runner.record
         if not store.exists():  # so that probcal status can show the first cells
             store.write_experiment(description)
+        start = time.monotonic()
         progress, run_times = RunProgress(planned_cells, runner.jobs, store.folder), RunTimes()
         results = _remeasure_or_run(
             planned_cells, store, record["run"], partial(runner.run_cells, notify=progress.record_start)
@@ -126,6 +128,8 @@ def _run(
                 run_times.add(outcome.result)
                 progress.record_end(outcome.result)
                 if progress.failed and options.fail_fast:
+                    break
+                if options.time_limit is not None and time.monotonic() - start > options.time_limit:
                     break
         finally:
             results.close()

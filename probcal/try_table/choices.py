@@ -39,12 +39,30 @@ TRIAL_LEARNERS: dict[str, Entry] = {
         "encoding": "native",
         "label": "Boost",
     },
+    "lightgbm": {"type": "probcal.learners.light_gbm.LightGBM", "label": "LGBM"},
+    "xgboost": {"type": "probcal.learners.xg_boost.XGBoost", "label": "XGB"},
+    "catboost": {"type": "probcal.learners.cat_boost.CatBoost", "label": "Cat"},
 }
 """Learners of ``probcal try``, in addition to the built-ins of experiments."""
 _USUAL_LEARNERS = ("logistic", "nb", "tree", "forest", "boosting")
-_MAPS = ("sigmoid", "isotonic", "beta")
-# In results/arena isotonic is the best of all maps and beta beats sigmoid. The three share one fit.
-_USUAL_METHODS = ("direct", *_MAPS)
+# They share one fit.
+_MAPS = (
+    "sigmoid", "isotonic", "beta", "quadratic", "spline",
+    "temperature", "vector_scaling", "matrix_scaling", "dirichlet",
+)  # fmt: skip
+_USUAL_METHODS = {
+    "two": ("direct", "isotonic", "quadratic", "beta"),
+    "several": ("direct", "matrix_scaling", "dirichlet", "isotonic"),
+}
+# Mean ranks by log loss in CalArena (papers/berta_holzmueller_bach_jordan_2026/calarena.csv), and Elo in
+# results/arena/leaderboard-by-classes.md.
+_REASONS = {
+    "two": "isotonic is the best map in our arena (Elo 1347 on 84 tables; quadratic 1286, beta 1277, sigmoid 1256); "
+    "quadratic and beta have the best mean ranks in CalArena (8.1 of 24; sigmoid 9.2, isotonic 11.8)",
+    "several": "structured matrix scaling has the best mean rank in CalArena (5.4 of 19; Dirichlet 7.3, isotonic "
+    "11.2); in our arena Dirichlet and matrix scaling are best (Elo 1288 and 1264 on 10 tables of 3 to 5 classes, "
+    "isotonic 1234)",
+}
 # In results/arena both beat every map of a tree. They need a hundred fits, which only a tree makes quickly.
 _TREE_METHODS = ("bagging", "probing")
 _MOST_ROWS_OF_SMALL_TABLES = 3_000
@@ -137,7 +155,7 @@ def methods(
     n_rows, min_rows = sum(counts), min(counts)
     # several classes need a hundred fits for each pair of classes
     small = n_rows <= _MOST_ROWS_OF_SMALL_TABLES and n_rows * width * (len(counts) - 1) <= _MOST_NUMBERS_OF_SMALL_TABLES
-    default_names = (*_USUAL_METHODS, *(_TREE_METHODS if small and not has_learners else ()))
+    default_names = (*_USUAL_METHODS[_how_many(len(counts))], *(_TREE_METHODS if small and not has_learners else ()))
     cross_val = n_rows <= _MOST_CROSS_VAL_ROWS and min_rows >= _FEWEST_CROSS_VAL_ROWS
     calibration: Entry = {"calibration": "cross_val", "cv": _FOLDS} if cross_val else {"calibration": "holdout"}
     # the learners of the folds know the older rows only, so one more trains on all rows
@@ -157,6 +175,15 @@ def methods(
             for key, entry in _registry_entry(name, "method", known_methods()).items()
         }
     return entries
+
+
+def reason_of_methods(n_classes: int) -> str:
+    """Return why the default maps are those of ``methods``, with the numbers of two comparisons by log loss."""
+    return f"maps: {_REASONS[_how_many(n_classes)]}"
+
+
+def _how_many(n_classes: int) -> str:
+    return "two" if n_classes == 2 else "several"
 
 
 def refuse_direct_scores(user_learners: Sequence[str], user_methods: Sequence[str]) -> None:

@@ -23,6 +23,9 @@ _SECONDS = {
     "svm": (0.02, 0.1),
     "forest": (0.25, 0.1),
     "boosting": (0.25, 0.05),
+    "lightgbm": (0.1, 0.05),
+    "xgboost": (0.1, 0.05),
+    "catboost": (0.3, 0.1),
 }
 _DEFAULT_SECONDS = (0.5, 0.2)
 FITS = {"direct": 1, "bagging": 100, "probing": 120, "relabeling": 100, "weight_sweep": 20}
@@ -73,8 +76,11 @@ def _total_fits(plan: Plan, methods: Sequence[str]) -> int:
     fits: dict[str, int] = {}
     for method in methods:
         entry = plan.methods[method]
-        cross_val = entry.get("params", {}).get("calibration") == "cross_val"
-        fits["shared" if entry.get("shared_seed") else method] = FITS.get(method, _CROSS_VAL_FITS if cross_val else 1)
+        params = entry.get("params", {})
+        fits_of_method = FITS.get(method, _CROSS_VAL_FITS if params.get("calibration") == "cross_val" else 1)
+        if "n_settings" in params:
+            fits_of_method = params["cv"] * params["n_settings"]
+        fits["shared" if entry.get("shared_seed") else method] = fits_of_method
     return sum(fits.values())
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
+import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,8 @@ from probcal.store.stored_experiment import StoredExperiment
 from probcal.try_table import choices
 from probcal.try_table import description as describe
 from probcal.try_table import experiment_files as files
+from probcal.try_table.boosting_search import METHOD as SEARCH_METHOD
+from probcal.try_table.boosting_search import BoostingSearch, SearchRequest, best_setting, earlier_settings, plan_search
 from probcal.try_table.experiment_files import Plan, checked_experiment
 from probcal.try_table.export import CardFacts, held_out_predictions, refuse_export, write_export
 from probcal.try_table.importance import Importance, permutation_importance
@@ -65,6 +68,8 @@ class TrialOptions:
     """Folder for the fitted winner."""
     test: str | None = None
     """File of rows that the winner predicts once, after the ranking."""
+    search: SearchRequest | None = None
+    """How long to tune boosting, or how many settings to try. None means that nothing is tuned."""
 
 
 def try_table(request: TableRequest, options: TrialOptions, print_line: Printer, progress: Printer) -> int:
@@ -91,11 +96,22 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Printer,
     # All that can be refused is refused before the first file is written.
     card_name = slug(prepared.table.name, "table")
     table_files = files.table_files(prepared, card_name)
-    plan = Plan(learners, methods, combined, prepared.split, request.seed, {} if options.learners else reasons)
+    exclusions = {} if options.learners else reasons
     name = f"try-{card_name}-{slug(prepared.target.name, 'target')}"
     folder = options.output or Path("results") / name
     path, title = folder / "input" / f"{name}.yaml", f"{prepared.table.name}: {prepared.target.name}"
     heading = f"{clean_name(prepared.table.origin)}, target {prepared.target.name}"
+    search = None
+    if options.search:
+        earlier = earlier_settings(path) if files.heading_of(path) == heading else None
+        search = plan_search(
+            options.search, table_files.dataset, prepared.split, options.learners, prepared.most_levels, earlier,
+            request.seed,
+        )  # fmt: skip
+        combined = search.combinations(list(learners), list(methods), combined)
+        learners, methods = {**learners, **search.learners}, {**methods, SEARCH_METHOD: search.entry}
+        exclusions = {**exclusions, **search.exclusions}
+    plan = Plan(learners, methods, combined, prepared.split, request.seed, exclusions)
     columns = checked_experiment(table_files, plan, name).columns
     used_methods = {column.method.name: column.method for column in columns}
     if request.weight is not None:
@@ -110,6 +126,8 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Printer,
     Store(folder).refuse_other_results(name)
     _refuse_other_table(path, heading)
     description = [*describe.table_lines(prepared), "", *describe.plan_lines(prepared, plan, request.rows is not None)]
+    description += [] if options.methods else wrap_line(choices.reason_of_methods(len(counts)))
+    description += wrap_line(search.sentence) if search else []
     description += unseen_rows.plan_lines if unseen_rows else []
     traps = find_traps(prepared, table_files.dataset, request.seed)
     for line in description:
@@ -126,7 +144,7 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Printer,
         print_line(f"saved, with the rows: {paths[-1]}, {paths[0].parent}")
     experiment = read_experiment(path)
     run_options = RunOptions(folder, jobs=options.jobs, retry_failed=options.retry_failed)
-    code = run_experiment(experiment, experiment, run_options, progress)
+    code = _run(experiment, run_options, search, options.search.budget if options.search else None, progress)
     result = TrialResult(
         prepared, table_files.dataset, experiment, folder, options.measure, traps, unseen_rows, progress
     )
@@ -145,6 +163,23 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Printer,
             f"warning: {prepared.table.origin} changed during the run, so these results are those of its earlier "
             f"content; to run its present content, type: {command}"
         )
+    return code
+
+
+def _run(
+    experiment: Experiment, options: RunOptions, search: BoostingSearch | None, budget: float | None, progress: Printer
+) -> int:
+    """Run the cells, those of the search last and within its ``budget`` in seconds. Return the exit code."""
+    if search is None:
+        return run_experiment(experiment, experiment, options, progress)
+    code = 0
+    if usual_methods := {column.method.name for column in experiment.columns} - {SEARCH_METHOD}:
+        usual = experiment.select(methods=tuple(usual_methods))
+        code = run_experiment(experiment, usual, options, progress)
+    tuned, start = experiment.select(methods=(SEARCH_METHOD,)), time.monotonic()
+    code = max(code, run_experiment(experiment, tuned, replace(options, time_limit=budget), progress))
+    for line in search.end_lines(Store(options.folder), time.monotonic() - start, budget):
+        progress(line)
     return code
 
 
@@ -303,6 +338,8 @@ class TrialResult:
         )
         note = self.prepared.split.note_on_calibration if plan.is_nested else None
         notes = [note] if note else []
+        if setting := best_setting(self._model):
+            notes.append(f"the search chose {setting}")
         origin = self.prepared.table.origin
         code_notes: list[str] = []
         if origin == "standard input":

@@ -1,4 +1,4 @@
-"""Test LightGBM and CatBoost as learners of an experiment."""
+"""Test LightGBM, XGBoost and CatBoost as learners of an experiment."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ from sklearn.base import clone
 from probcal import IsotonicClassifier, ProbingClassifier
 from probcal.components.classes import unmet_requirement
 from probcal.distribution import install_line
-from probcal.learners import cat_boost, light_gbm
+from probcal.learners import cat_boost, light_gbm, xg_boost
 from probcal.learners.cat_boost import CatBoost
 from probcal.learners.light_gbm import LightGBM
+from probcal.learners.xg_boost import XGBoost
 
-LEARNERS = [LightGBM(n_estimators=5, random_state=1), CatBoost(iterations=5, random_state=1)]
+LEARNERS = [
+    LightGBM(n_estimators=5, random_state=1), XGBoost(n_estimators=5, random_state=1),
+    CatBoost(iterations=5, random_state=1),
+]  # fmt: skip
 
 
 def table(n_classes):
@@ -26,6 +30,7 @@ def table(n_classes):
 @pytest.fixture(autouse=True)
 def libraries():
     pytest.importorskip("lightgbm")
+    pytest.importorskip("xgboost")
     pytest.importorskip("catboost")
 
 
@@ -49,8 +54,23 @@ def test_isotonic_and_probing_accept_the_learner(learner, capfd):
 
 
 def test_message_for_a_missing_library_names_the_install_command(monkeypatch):
-    for module in (light_gbm, cat_boost):
+    for module in (light_gbm, xg_boost, cat_boost):
         monkeypatch.setattr(module, "_FOUND", False)
-    for learner, package in zip(LEARNERS, ("lightgbm", "catboost"), strict=True):
+    for learner, package in zip(LEARNERS, ("lightgbm", "xgboost", "catboost"), strict=True):
         needed = f"the package {package} is not installed; {install_line('boosting')}"
         assert unmet_requirement(type(learner)) == needed
+
+
+@pytest.mark.parametrize(
+    ("many", "few"),
+    [
+        (LightGBM(30, learning_rate=0.2, colsample_bytree=0.5, random_state=1), {"n_estimators": 7}),
+        (XGBoost(30, learning_rate=0.2, colsample_bytree=0.5, random_state=1), {"n_estimators": 7}),
+        (CatBoost(30, learning_rate=0.2, rsm=0.5, random_state=1), {"iterations": 7}),
+    ],
+    ids=str,
+)
+def test_first_trees_of_many_are_the_trees_of_a_shorter_fit(many, few):
+    X, y = table(3)
+    p = clone(many).fit(X, y).predict_proba_after(X, 7)
+    np.testing.assert_array_equal(p, clone(many).set_params(**few).fit(X, y).predict_proba(X))

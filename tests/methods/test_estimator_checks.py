@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import SkipTestWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import (
@@ -24,6 +25,7 @@ from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod
 from probcal.methods.registry import FAMILIES, METHODS
 
 LOGISTIC = LogisticRegression()
+BOOSTING = HistGradientBoostingClassifier(max_leaf_nodes=4)
 CALIBRATED = [
     name for name, one in METHODS.items() if name != "prior" and issubclass(import_class(one.path), CalibratedMethod)
 ]
@@ -35,6 +37,7 @@ FEW_FITS = {
     "probing": {"n_probes": 5, "weighting": "weight"},
     "relabeling": {"n_probes": 5},
     **{name: {"cv": 2} for name in CALIBRATED},
+    "tuned": {"cv": 2, "n_settings": 2},
     "weight_sweep": {"levels": [0.2, 0.5, 0.8]},
 }
 """Method -> settings under which it needs less time than by default."""
@@ -44,7 +47,11 @@ KNOWN = {
 }
 """Method -> why one of scikit-learn's checks cannot hold."""
 REGISTERED = [
-    (import_class(one.path)(LOGISTIC, **FEW_FITS.get(name, {})), KNOWN.get(name, RELATIVE), name)
+    (
+        import_class(one.path)(BOOSTING if name == "tuned" else LOGISTIC, **FEW_FITS.get(name, {})),
+        KNOWN.get(name, RELATIVE),
+        name,
+    )
     for name, one in METHODS.items()
 ] + [
     (RescaledClassifier(LOGISTIC), RELATIVE, "rescaled"),

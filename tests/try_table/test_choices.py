@@ -1,9 +1,19 @@
 """Test which learners and methods are run by default, and the predicted time."""
 
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.linear_model import LogisticRegression
+
+from probcal import MatrixScalingClassifier
 from probcal.try_table import choices
 from probcal.try_table import description as cost
 from probcal.try_table.experiment_files import Plan
 from probcal.try_table.split_choice import choose_splits
+
+ROOT = Path(__file__).parents[2]
 
 
 def plan_of(width=20, counts=(500, 500), learners=None, splits=10, user_methods=()):
@@ -16,11 +26,12 @@ def plan_of(width=20, counts=(500, 500), learners=None, splits=10, user_methods=
 
 
 def test_only_small_tables_get_bagging_and_probing():
-    assert plan_of().pairs["tree"] == ["direct", "sigmoid", "isotonic", "beta", "bagging", "probing"]
-    assert plan_of().pairs["forest"] == ["direct", "sigmoid", "isotonic", "beta"]
-    assert plan_of().pairs["boosting"] == ["direct", "sigmoid", "isotonic", "beta"]
+    maps = ["isotonic", "quadratic", "beta"]
+    assert plan_of().pairs["tree"] == ["direct", *maps, "bagging", "probing"]
+    assert plan_of().pairs["forest"] == ["direct", *maps]
+    assert plan_of().pairs["boosting"] == ["direct", *maps]
     assert plan_of(user_methods=("beta",)).pairs["boosting"] == ["beta"]
-    assert [*plan_of(counts=(5000, 5000)).methods] == ["direct", "sigmoid", "isotonic", "beta"]
+    assert [*plan_of(counts=(5000, 5000)).methods] == ["direct", *maps]
     assert "bagging" not in plan_of(counts=[180] * 10, width=61).methods
 
 
@@ -28,7 +39,41 @@ def test_large_tables_and_rare_classes_use_holdout_calibration():
     assert plan_of().methods["isotonic"]["params"]["calibration"] == "cross_val"
     holdout = {"calibration": "holdout", "clip": [0.001, 0.999]}
     assert plan_of(counts=(6000, 6000)).methods["isotonic"]["params"] == holdout
-    assert plan_of(counts=(490, 10)).methods["sigmoid"]["params"] == {"calibration": "holdout"}
+    assert plan_of(counts=(490, 10)).methods["beta"]["params"] == {"calibration": "holdout"}
+
+
+def test_several_classes_get_structured_matrix_scaling():
+    plan = plan_of(counts=(2000, 2000, 2000))
+    assert [*plan.methods] == ["direct", "matrix_scaling", "dirichlet", "isotonic"]
+    assert MatrixScalingClassifier(LogisticRegression()).penalty == "structured"
+
+
+def test_all_maps_share_the_fits_of_a_learner():
+    methods = plan_of(user_methods=("sigmoid", "spline", "temperature", "matrix_scaling")).methods
+    assert all(
+        entry["shared_seed"] and entry["params"]["cv"] == 3 for name, entry in methods.items() if name != "direct"
+    )
+
+
+def test_reason_of_the_maps_has_the_numbers_of_both_arenas():
+    board = (ROOT / "results/arena/leaderboard-by-classes.md").read_text()
+    ranks = pd.read_csv(ROOT / "probcal/papers/berta_holzmueller_bach_jordan_2026/calarena.csv", comment="#").dropna()
+    for task, n_classes, places, names in (
+        (
+            "binary",
+            2,
+            {"isotonic": 0, "quadratic": 0, "beta": 0, "sigmoid": 0},
+            ("Quadratic", "Platt-logits", "Isotonic"),
+        ),
+        ("multiclass", 3, {"dirichlet": 1, "matrix_scaling": 1, "isotonic": 1}, ("SMS", "Dirichlet", "Isotonic")),
+    ):
+        reason = choices.reason_of_methods(n_classes)
+        for method, place in places.items():
+            [elos] = re.findall(rf"^\| {method} +\|(.*)$", board.partition("Table 2")[0], re.MULTILINE)
+            assert re.findall(r"\d{4}", elos)[place] in reason
+        for name in names:
+            rows = ranks[(ranks["task"] == task) & (ranks["calibrator"] == name)]
+            assert f"{np.average(rows['log_loss_rank'], weights=rows['tables']):.1f}" in reason
 
 
 def test_all_methods_have_the_same_bound():
@@ -42,8 +87,8 @@ def test_all_methods_have_the_same_bound():
 
 def test_splits_in_time_train_once_more_on_all_rows():
     methods = choices.methods((), False, 20, (500, 500), [0.001, 0.999], in_time=True)
-    assert all(methods[name]["params"]["ensemble"] is False for name in ("sigmoid", "isotonic", "beta"))
-    assert "ensemble" not in plan_of().methods["sigmoid"]["params"]
+    assert all(methods[name]["params"]["ensemble"] is False for name in ("isotonic", "quadratic", "beta"))
+    assert "ensemble" not in plan_of().methods["beta"]["params"]
 
 
 def test_wide_tables_omit_slow_learners():
