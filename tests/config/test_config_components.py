@@ -142,12 +142,6 @@ def test_one_method_that_provides_a_curve_is_enough(tmp_path):
     assert experiment(tmp_path, methods, metrics, more=more).curves == ("iso_probability", "roc")
 
 
-def test_a_misspelt_method_gives_only_one_message(tmp_path):
-    methods = ("methods: [direct, probing]", "methods: [direct, probing, weight_swep]")
-    line, said = the_fault(tmp_path, methods, more="curves: [scores]\n")
-    assert line == 6 and 'did you mean "weight_sweep"' in said
-
-
 def test_class_that_a_module_refuses_on_access_is_a_fault_and_no_traceback(tmp_path, monkeypatch):
     source = "def __getattr__(name):\n    raise ImportError(f'{name} is experimental')\n"
     (tmp_path / "experimental.py").write_text(source)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-INPUTS_OF_A_KIND = 8
+INPUTS_OF_A_KIND = 4
 
 
 @pytest.fixture(scope="module")
