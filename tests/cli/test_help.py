@@ -1,16 +1,20 @@
-"""Test that the help of every command is whole and has valid examples, and ``probcal help`` and ``probcal version``."""
+"""Test the help of every command, ``probcal help``, ``probcal version``, and near names for typing errors."""
 
 from __future__ import annotations
 
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner
 
+import probcal as package
 from probcal.cli.main import main
+from probcal.errors import did_you_mean
 from tests.commands import probcal
 
 PACKAGE = Path(__file__).parents[2] / "probcal"
@@ -110,3 +114,53 @@ def test_version_equals_the_version_option():
     assert shown.exit_code == 0
     assert shown.stdout == probcal("--version").stdout
     assert shown.stdout.startswith("probcal, version ")
+
+
+LEARNERS = ("tree", "linear_svm", "kernel_nb", "gaussian_nb", "logistic")
+
+
+@pytest.mark.parametrize(
+    ("word", "near"),
+    [("logisitc", "logistic"), ("Tree", "tree"), ("LINEAR-SVM", "linear_svm"), ("svm", "linear_svm"),
+     ("gauss", "gaussian_nb"), ("kernelnb", "kernel_nb"), ("tre", "tree"), ("logitsic", "logistic")],
+)  # fmt: skip
+def test_a_typing_error_or_a_part_gives_a_suggestion(word, near):
+    assert did_you_mean(word, LEARNERS) == f'; did you mean "{near}"?'
+
+
+@pytest.mark.parametrize("word", ["forest", "_nb", "nb", "", "x" * 10_000])
+def test_unknown_and_ambiguous_words_give_no_suggestion(word):
+    assert did_you_mean(word, LEARNERS) == ""
+
+
+@pytest.mark.parametrize("known", ["j48", "smo", "tree", "brier", "quickstart"])
+def test_any_single_typing_error_gives_a_suggestion(known):
+    swapped = [known[:at] + known[at + 1] + known[at] + known[at + 2 :] for at in range(len(known) - 1)]
+    changed = [f"{known[:at]}z{known[at + 1 :]}" for at in range(len(known))]
+    added = [f"{known[:at]}z{known[at:]}" for at in range(len(known) + 1)]
+    left_out = [known[:at] + known[at + 1 :] for at in range(len(known))]
+    for word in (*swapped, *changed, *added, *left_out):
+        assert did_you_mean(word, [known]) == f'; did you mean "{known}"?', word
+
+
+@pytest.mark.parametrize(
+    ("word", "known"),
+    [("title", "table"), ("liver", "brier"), ("digits", "weights"), ("spline", "splits"), ("list", "logistic"),
+     ("weight_sweep", "weights"), ("refinement", "arena-segment")],
+)  # fmt: skip
+def test_a_distant_name_is_not_suggested(word, known):
+    assert did_you_mean(word, [known]) == ""
+
+
+def test_no_known_names_give_no_suggestion():
+    assert did_you_mean("tree", ()) == ""
+
+
+def test_dir_lists_exactly_the_public_names():
+    assert dir(package) == sorted([*package.__all__, "__version__"])
+    assert all(hasattr(package, name) for name in dir(package))
+
+
+def test_dir_does_not_import_scikit_learn():
+    code = "import probcal, sys; dir(probcal); print('sklearn' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"

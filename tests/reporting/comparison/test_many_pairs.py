@@ -24,7 +24,7 @@ from probcal.reporting.comparison.claim_support import compare
 from probcal.reporting.comparison.comparison_tables import comparison_parts
 from probcal.reporting.comparison.pairs import LEVEL, compare_pairs
 from probcal.reporting.comparison.split_results import ComparisonData, SplitNumbers, first_reading_rows
-from tests.analysis.test_signed_ranks import wilcoxon
+from tests.analysis.test_significance import wilcoxon
 
 INF = math.inf
 
