@@ -258,14 +258,6 @@ def test_message_names_a_read_only_results_folder(ordinary_user):
     assert contents(ordinary_user / "results") == before
 
 
-def test_a_read_only_results_folder_can_still_be_shown(ordinary_user):
-    before = contents(ordinary_user / "results")
-    forbid_writing(ordinary_user / "results")
-    for command in ("table", "status"):
-        assert probcal(command, "results").exit_code == 0
-    assert contents(ordinary_user / "results") == before
-
-
 @pytest.mark.parametrize("name", ["cells.parquet", "cells.jsonl"])
 def test_message_names_results_that_cannot_be_replaced(ordinary_user, monkeypatch, name):
     monkeypatch.setattr(os, "access", partial(os.access, effective_ids=True))  # root gave up only its effective rights

