@@ -37,6 +37,14 @@ def test_folder_without_paper_and_accepted_numbers_compares_nothing(accepted):
     assert not told["ok"] and told["nothing_compared"].startswith("nothing was compared")
 
 
+def test_accepted_numbers_of_other_data_sets_compare_nothing(accepted):
+    path = accepted.folder / "accepted.csv"
+    path.write_text(path.read_text(encoding="utf-8").replace("breast,", "heart,"), encoding="utf-8")
+    result = probcal("check", accepted.folder)
+    assert result.exit_code == 1
+    assert "nothing was compared: the experiment follows no paper and has no accepted numbers yet" in result.stdout
+
+
 @pytest.mark.parametrize(("rms", "code"), [(0.3 + 0.0099, 0), (0.3 + 0.0101, 1)])  # a mean of five: .00198, .00202
 def test_a_mean_may_drift_by_two_thousandths(accepted, rms, code):
     change(accepted, "breast", "j48.probing", rms=rms)
