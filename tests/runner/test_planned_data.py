@@ -1,5 +1,6 @@
 """Test that each result belongs to the data set of its plan, even if files or the cache change."""
 
+import gzip
 import json
 import os
 import shutil
@@ -169,6 +170,37 @@ def change_card(old, new):
     return change
 
 
+def change_text(bench):
+    table(bench).write_text(table(bench).read_text().replace("\n1,b,", "\n1.0, b,"))
+
+
+def compress(bench):
+    table(bench).with_name("coins.csv.gz").write_bytes(gzip.compress(table(bench).read_bytes()))
+    table(bench).unlink()
+
+
+def ignore_a_column(bench):
+    change_card("kind: nominal", "kind: ignore")(bench)
+    change_card("columns: 2", "columns: 1")(bench)
+
+
+def fetch_other_data_and_restore(bench):
+    flip(table(bench))
+    assert bench.probcal("fetch", "small.yaml").code == 0
+    flip(table(bench))
+
+
+CHANGES = {
+    "nothing": (lambda bench: None, False),
+    "same values in other text": (change_text, False),
+    "the same file, compressed": (compress, False),
+    "edited and restored": (fetch_other_data_and_restore, False),
+    "other content of same size and time": (lambda bench: flip(table(bench)), True),
+    "another positive label": (change_card('positive: "yes"', 'positive: "no"'), True),
+    "a newly ignored column": (ignore_a_column, True),
+}
+
+
 class TestWhatRunWouldDo:
     """Check that ``status``, ``run --dry-run`` and ``table`` predict what ``run`` does."""
 
@@ -176,6 +208,13 @@ class TestWhatRunWouldDo:
     def done(self, coins):
         assert coins.run().code == 0
         return coins
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("what", CHANGES)
+    def test_commands_agree_on_what_is_stale(self, done, what):
+        change, is_stale = CHANGES[what]
+        change(done)
+        assert answers(done) == [(0, 2) if is_stale else (2, 0)] * 4
 
     def test_table_names_changed_data_and_counts_stale_cells(self, done):
         flip(table(done))

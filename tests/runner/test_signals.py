@@ -125,6 +125,13 @@ def test_repeated_signals_do_not_prevent_a_clean_end(slow, words, numbers):
 
 
 @pytest.mark.slow
+def test_run_ended_by_timeout_command_leaves_no_process(slow):
+    process = in_the_middle(slow, 3, "-j", "2", before=["timeout", "600"])
+    process.send_signal(signal.SIGTERM)  # timeout passes the signal on to its child and to the group
+    ended_cleanly(slow, process)
+
+
+@pytest.mark.slow
 def test_lost_terminal_ends_by_sighup_and_the_run_resumes(slow):
     process = in_the_middle(slow, 3, "-j", "2")
     wait_for((slow.results / "running.json").exists)

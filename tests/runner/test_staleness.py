@@ -49,6 +49,15 @@ def test_changes_without_effect_make_nothing_stale(bench):
 
 
 @pytest.mark.slow
+def test_seed_option_makes_results_stale(bench):
+    bench.run()
+    assert "8 stale" in bench.run("--seed", "7", "--dry-run").said
+    bench.run("--seed", "7")
+    assert bench.runs()[-1]["seed"] == 7
+    assert "8 cells: 8 done" in bench.probcal("status", "results/small").said
+
+
+@pytest.mark.slow
 def test_changed_card_is_stale_unless_only_its_title_changed(bench):
     bench.config(datasets=[bench.coins(), "wine-first"])
     first = bench.run("--data-dir", ".")
@@ -59,6 +68,29 @@ def test_changed_card_is_stale_unless_only_its_title_changed(bench):
     card.write_text(card.read_text().replace('positive: "yes"', 'positive: "no"'))
     said = bench.run("--data-dir", ".").said
     assert "8 done, 8 stale" in said and "stale: 8 cells: the data or the card changed" in said
+
+
+BUNDLED = """
+name: wine
+title: Wine
+columns: {{"*": numeric, class: target}}
+positive: "{}"
+split: {{kind: holdout, train_fraction: {}}}
+expect: {{rows: 178, columns: 13}}
+bundled: {{loader: load_wine}}
+"""
+
+
+@pytest.mark.slow
+def test_bundled_data_become_stale_by_values_or_split(bench):
+    card = bench.folder / "wine.yaml"
+    card.write_text(BUNDLED.format("class_0", 0.66))
+    bench.config(datasets=["./wine.yaml"], methods=["direct"])
+    assert bench.run().code == 0
+    card.write_text(BUNDLED.format("class_1", 0.66))
+    assert "stale: 4 cells: the data or the card changed" in bench.run().said
+    card.write_text(BUNDLED.format("class_1", 0.5))
+    assert bench.run("--dry-run").said.count("(the split or the seed changed)") == 4
 
 
 @pytest.mark.slow

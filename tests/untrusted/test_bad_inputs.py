@@ -1,8 +1,11 @@
-"""Test some fuzzed inputs (reliability/fuzz.py tests many), and that no read file runs code."""
+"""Test some bad inputs and fuzzed inputs (reliability/ tests all of them), and that no read file runs code."""
 
 from __future__ import annotations
 
 import ast
+import os
+import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import import_module
@@ -108,3 +111,16 @@ def test_search_finds_each_dangerous_call(tmp_path):
         "pickle.loads", "pickle.load", "joblib.load", "np.load", "np.load", "pd.read_pickle", "eval", "os.system",
         "shell=True", "yaml.load", "z.extractall",
     ]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_bad_inputs_get_their_messages_and_exit_codes(tmp_path):
+    out = tmp_path / "bad.md"
+    kinds = "^(path|pipe|text)"
+    command = [sys.executable, ROOT / "reliability" / "bad_inputs.py", "-o", out, "--only", kinds]
+    done = subprocess.run(command, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    said = out.read_text(encoding="utf-8")
+    tried = int(re.search(r"^In all: (\d+) bad inputs, 0 not answered", said, re.MULTILINE)[1])
+    assert tried >= 40
+    assert sum(line.startswith("| ") for line in said.splitlines()) == tried + 1
