@@ -1,16 +1,20 @@
-"""Test that the help of every command is whole and has valid examples, and ``probcal help`` and ``probcal version``."""
+"""Test the help of every command, ``probcal help``, ``probcal version``, and near names for typing errors."""
 
 from __future__ import annotations
 
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner
 
+import probcal as package
 from probcal.cli.main import main
+from probcal.errors import did_you_mean
 from tests.commands import probcal
 
 PACKAGE = Path(__file__).parents[2] / "probcal"
@@ -95,18 +99,77 @@ def test_help_of_a_command_equals_its_help_option(name):
     assert f" {name} " in shown.stdout.splitlines()[0]
 
 
-def test_help_alone_lists_all_commands():
-    assert probcal("help").stdout == probcal("--help").stdout
-
-
 def test_help_of_an_unknown_command_suggests_a_near_one():
     refused = probcal("help", "tabel")
     assert refused.exit_code == 2
     assert 'error: there is no command "tabel"; did you mean "table"? (there are: apply, audit, ' in refused.stderr
 
 
-def test_version_equals_the_version_option():
-    shown = probcal("version")
-    assert shown.exit_code == 0
-    assert shown.stdout == probcal("--version").stdout
-    assert shown.stdout.startswith("probcal, version ")
+@pytest.mark.parametrize("word", ["help", "version"])
+def test_help_and_version_equal_their_options(word):
+    shown = probcal(word)
+    assert (shown.exit_code, shown.stdout) == (0, probcal(f"--{word}").stdout)
+
+
+LEARNERS = ("tree", "linear_svm", "kernel_nb", "gaussian_nb", "logistic")
+
+
+@pytest.mark.parametrize(
+    ("word", "near"),
+    [("logisitc", "logistic"), ("Tree", "tree"), ("LINEAR-SVM", "linear_svm"), ("svm", "linear_svm"),
+     ("gauss", "gaussian_nb"), ("kernelnb", "kernel_nb"), ("tre", "tree"), ("logitsic", "logistic")],
+)  # fmt: skip
+def test_a_typing_error_or_a_part_gives_a_suggestion(word, near):
+    assert did_you_mean(word, LEARNERS) == f'; did you mean "{near}"?'
+
+
+@pytest.mark.parametrize("word", ["forest", "_nb", "nb", "", "x" * 10_000])
+def test_unknown_and_ambiguous_words_give_no_suggestion(word):
+    assert did_you_mean(word, LEARNERS) == did_you_mean(word, ()) == ""
+
+
+@pytest.mark.parametrize("known", ["j48", "smo", "tree", "brier", "quickstart"])
+def test_any_single_typing_error_gives_a_suggestion(known):
+    swapped = [known[:at] + known[at + 1] + known[at] + known[at + 2 :] for at in range(len(known) - 1)]
+    changed = [f"{known[:at]}z{known[at + 1 :]}" for at in range(len(known))]
+    added = [f"{known[:at]}z{known[at:]}" for at in range(len(known) + 1)]
+    left_out = [known[:at] + known[at + 1 :] for at in range(len(known))]
+    for word in (*swapped, *changed, *added, *left_out):
+        assert did_you_mean(word, [known]) == f'; did you mean "{known}"?', word
+
+
+@pytest.mark.parametrize(
+    ("word", "known"),
+    [("title", "table"), ("liver", "brier"), ("digits", "weights"), ("spline", "splits"), ("list", "logistic"),
+     ("weight_sweep", "weights"), ("refinement", "arena-segment")],
+)  # fmt: skip
+def test_a_distant_name_is_not_suggested(word, known):
+    assert did_you_mean(word, [known]) == ""
+
+
+def test_dir_lists_exactly_the_public_names():
+    assert dir(package) == sorted([*package.__all__, "__version__"])
+    assert all(hasattr(package, name) for name in dir(package))
+
+
+def test_dir_does_not_import_scikit_learn():
+    code = "import probcal, sys; dir(probcal); print('sklearn' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"
+
+
+@pytest.mark.parametrize("command", ["try", "measure"])
+def test_a_missing_table_suggests_the_file_with_a_near_name(command, tmp_path):
+    (tmp_path / "tumours.csv").write_text("a,b\n1,2\n")
+    result = probcal(command, tmp_path / "tumour.csv", "-t", "b")
+    assert 'tumour.csv: there is no such file; did you mean "tumours.csv"?' in result.stderr
+    assert result.exit_code == 2
+
+
+@pytest.mark.parametrize("name", ["data.csv", "data.csv.gz", "Data.XLSX", "data.parquet"])
+def test_run_suggests_try_for_a_table(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_text("a,b\n1,2\n")
+    result = probcal("run", name)
+    assert f"{name} is a table, and an experiment is a YAML file" in result.stderr
+    assert f"type: probcal try {name} --target COLUMN" in result.stderr
+    assert result.exit_code == 2

@@ -85,11 +85,6 @@ def test_the_paper_method_of_each_variant_is_checked(tmp_path):
     ]
 
 
-def test_message_names_a_misspelt_method_once_despite_combinations(tmp_path):
-    line, message = the_fault(tmp_path, ("[direct, probing]", "[direct, probin]"))
-    assert line == 6 and 'no method "probin"; did you mean "probing"?' in message
-
-
 def test_message_lists_all_names_if_none_is_near(tmp_path):
     assert the_fault(tmp_path, ("[rms, auc]", "[f1]")) == (
         9,
@@ -198,16 +193,6 @@ def test_message_names_each_empty_section(tmp_path):
 
 
 # --- choosing a part -----------------------------------------------------------------------------
-
-
-def test_message_names_all_selected_names_that_do_not_exist(tmp_path):
-    with pytest.raises(ProbcalError) as caught:
-        experiment(tmp_path).select(("wine",), ("tre",), ("probe", "direct"))
-    assert str(caught.value).splitlines() == [
-        'small has no data set "wine"; did you mean "wine-first"? (it has: wine-first)',
-        'small has no learner "tre"; did you mean "tree"? (it has: nb, tree)',
-        'small has no method "probe" (it has: direct, probing)',
-    ]
 
 
 def test_a_selection_without_cells_is_rejected(tmp_path):

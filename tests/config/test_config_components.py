@@ -1,29 +1,37 @@
-"""Test that wrong learners and methods, and pairs that do not fit together, are rejected before an experiment runs."""
+"""Test that learners and methods that cannot work are rejected before a run, and that others' components are taken."""
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 
 from probcal.components.classes import import_class
+from probcal.config.experiment import config_names, find_config, read_experiment
 from probcal.errors import ProbcalError
+from probcal.papers.published import PublishedPaper, paper_names
+from probcal.store.folder import Store
+from tests.commands import probcal, refused
 from tests.small_config import experiment, faults, the_fault
 
-
-def test_an_unknown_learner_parameter_gets_a_suggestion(tmp_path):
-    assert the_fault(tmp_path, ("max_depth: 3", "max_deph: 3")) == (
-        4,
-        'DecisionTreeClassifier takes no parameter "max_deph"; did you mean "max_depth"?',
-    )
+WITH_A_METHOD = "methods: {direct: , probing: , mine: {type: sklearn.svm.SVC}}"
+PROBING = "methods:\n  direct:\n  probing:\n    params:\n      n_probs: 3"
 
 
-def test_message_names_the_line_of_an_unknown_method_parameter(tmp_path):
-    methods = "methods:\n  direct:\n  probing:\n    params:\n      n_probs: 3"
-    assert the_fault(tmp_path, ("methods: [direct, probing]", methods)) == (
-        10,
-        'ProbingClassifier takes no parameter "n_probs"; did you mean "n_probes"?',
-    )
+@pytest.mark.parametrize(
+    ("old", "new", "line", "message"),
+    [
+        ("max_depth: 3", "max_deph: 3", 4, 'DecisionTreeClassifier takes no parameter "max_deph"; did you mean'),
+        ("methods: [direct, probing]", PROBING, 10, 'ProbingClassifier takes no parameter "n_probs"; did you mean'),
+        ("kernel_nb", "kernel_nb, params: {weights: share}", 5, "weights must be one of ('counts', 'shares'), not 'sh"),
+        ("methods: [direct, probing]", WITH_A_METHOD, 6, 'SVC takes no "estimator", so it cannot be a method'),
+        ("kernel_nb", "linear_svm", 5, "nb with direct: direct needs predict_proba, which LinearSVC does not have"),
+    ],
+)
+def test_message_names_a_component_that_cannot_work_with_its_line(tmp_path, old, new, line, message):
+    found, said = the_fault(tmp_path, (old, new))
+    assert found == line and said.startswith(message)
 
 
 def test_message_names_every_wrong_value_of_a_learner(tmp_path):
@@ -41,13 +49,6 @@ def test_message_names_a_wrong_method_value_once(tmp_path):
         "loss must be one of ('log_loss', 'squared_error'), not 'log'",
         "n_probes must be a whole number from 1, not 0",
     ]
-
-
-def test_message_names_a_wrong_value_of_a_learner_of_ours(tmp_path):
-    assert the_fault(tmp_path, ("type: kernel_nb", "type: kernel_nb, params: {weights: share}")) == (
-        5,
-        "weights must be one of ('counts', 'shares'), not 'share'",
-    )
 
 
 @pytest.mark.parametrize(
@@ -88,23 +89,9 @@ def test_a_class_with_keyword_arguments_accepts_any_parameter(tmp_path, monkeypa
     sys.modules.pop("own_learner")
 
 
-def test_a_method_must_take_a_learner(tmp_path):
-    methods = "{direct: , probing: , mine: {type: sklearn.svm.SVC}}"
-    assert the_fault(tmp_path, ("[direct, probing]", methods)) == (
-        6,
-        'SVC takes no "estimator", so it cannot be a method',
-    )
-
-
 def test_any_meta_estimator_can_be_a_method(tmp_path):
     methods = "{direct: , probing: , platt: {type: sklearn.calibration.CalibratedClassifierCV}}"
     assert experiment(tmp_path, ("[direct, probing]", methods)).columns[-1].method.name == "platt"
-
-
-def test_direct_rejects_a_learner_without_probabilities(tmp_path):
-    line, message = the_fault(tmp_path, ("kernel_nb", "linear_svm"))
-    assert line == 5 and message.startswith("nb with direct: direct needs predict_proba, which LinearSVC does not have")
-    assert "leave the pair out with combinations" in message
 
 
 def test_probing_weights_need_a_learner_that_accepts_weights(tmp_path):
@@ -142,15 +129,83 @@ def test_one_method_that_provides_a_curve_is_enough(tmp_path):
     assert experiment(tmp_path, methods, metrics, more=more).curves == ("iso_probability", "roc")
 
 
-def test_a_misspelt_method_gives_only_one_message(tmp_path):
-    methods = ("methods: [direct, probing]", "methods: [direct, probing, weight_swep]")
-    line, said = the_fault(tmp_path, methods, more="curves: [scores]\n")
-    assert line == 6 and 'did you mean "weight_sweep"' in said
-
-
 def test_class_that_a_module_refuses_on_access_is_a_fault_and_no_traceback(tmp_path, monkeypatch):
     source = "def __getattr__(name):\n    raise ImportError(f'{name} is experimental')\n"
     (tmp_path / "experimental.py").write_text(source)
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ProbcalError, match="Search is experimental"):
         import_class("experimental.Search")
+
+
+FOREST = "{type: sklearn.ensemble.RandomForestClassifier, params: {n_estimators: 3}}"
+CONFIG = """\
+name: small
+datasets: [wine-first]
+learners: {own: LEARNER}
+methods: {platt: {type: sklearn.calibration.CalibratedClassifierCV, params: {cv: 2}}}
+"""
+
+
+def test_a_meta_estimator_without_a_seed_repeats_its_numbers(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("small.yaml").write_text(CONFIG.replace("LEARNER", FOREST))
+    found = []
+    for folder in ("first", "second"):
+        result = probcal("run", "small.yaml", "-o", folder)
+        assert result.exit_code == 0, result.output
+        found.append([cell.metrics for cell in Store(folder).results().values()])
+    assert found[0] == found[1] != []
+
+
+def test_column_labels_use_the_names_of_the_experiment(tmp_path):
+    file = tmp_path / "small.yaml"
+    own = f"{{own: {FOREST}, gaussian_nb: , sklearn.naive_bayes.BernoulliNB: }}"
+    file.write_text(CONFIG.replace("{own: LEARNER}", own).replace("{platt:", "{direct: , platt:"))
+    assert [column.label for column in read_experiment(file).columns] == [
+        "own", "plattown", "GaussNB", "plattGaussNB", "sklearn.naive_bayes.BernoulliNB",
+        "plattsklearn.naive_bayes.BernoulliNB",
+    ]  # fmt: skip
+    file.write_text(file.read_text().replace("{cv: 2}}", '{cv: 2}, label: ""}'))
+    assert [column.label for column in read_experiment(file).columns][1] == "own", "an empty label is kept"
+
+
+def test_a_learner_is_found_in_the_current_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("learner_of_mine.py").write_text("from sklearn.naive_bayes import GaussianNB as Mine\n")
+    Path("small.yaml").write_text(CONFIG.replace("LEARNER", "{type: learner_of_mine.Mine}"))
+    assert probcal("validate", "small.yaml").exit_code == 0
+
+
+@pytest.mark.parametrize("spelling", ["mine.py:Flaky", "./mine.Flaky", "./mine.py:Flaky", "/home/me/mine.py:Flaky"])
+def test_a_class_named_by_its_file_gets_the_import_path_that_works(tmp_path, monkeypatch, spelling):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PROBCAL_TRUSTED", raising=False)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    Path("mine.py").write_text(
+        "from sklearn.dummy import DummyClassifier\n\n\nclass Flaky(DummyClassifier):\n    pass\n"
+    )
+    Path("small.yaml").write_text(CONFIG.replace("LEARNER", f'{{type: "{spelling}"}}'))
+    advice = f'small.yaml:3: "{spelling}" is not an import path; write  mine.Flaky'
+    assert refused("validate", "small.yaml").endswith(f"{advice}  and if you trust mine, add  --trust mine")
+    assert advice in refused("validate", "small.yaml", "--trust", "mine")
+    assert "; write  mine.Flaky" in refused("test", spelling)
+    Path("small.yaml").write_text(CONFIG.replace("LEARNER", "{type: mine.Flaky}"))
+    assert probcal("validate", "small.yaml", "--trust", "mine").exit_code == 0
+
+
+@pytest.mark.slow
+def test_every_shipped_experiment_is_listed_with_its_title():
+    lines = probcal("list", "configs").stdout.splitlines()[2:]
+    told = dict(line.split(maxsplit=1) for line in lines)
+    assert told == {name: read_experiment(find_config(name)).title for name in config_names()}
+
+
+def test_every_paper_is_listed_with_citation_and_counts():
+    text = probcal("list", "papers").stdout
+    for name in paper_names():
+        paper = PublishedPaper.read(name)
+        line = next(line for line in text.splitlines() if line.startswith(f"{name} "))
+        n_numbers = sum(len(table.numbers) for table in paper.tables.values())
+        assert paper.short in line
+        assert [int(one) for one in line.split()[-3:]] == [len(paper.tables), n_numbers, len(paper.claims)]
+        assert paper.citation in " ".join(text.split())

@@ -111,9 +111,6 @@ class TestSeveralClasses:
 
 
 class TestWhatIsRefused:
-    def test_a_single_class_is_rejected(self):
-        assert "column 'y' holds only the label 'yes'; two classes are needed" in refused(ROWS.assign(y="yes"))
-
     def test_a_table_without_rows_is_rejected(self):
         assert "holds no rows" in refused(ROWS.iloc[:0])
 

@@ -106,15 +106,6 @@ def test_the_script_reads_every_variable_of_the_action():
     assert given == set(ACTION["inputs"])
 
 
-def test_the_test_matrix_has_the_python_versions_of_the_package():
-    import tomllib
-
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    named = {one.rpartition(" ")[2] for one in project["classifiers"] if one.startswith("Programming Language")}
-    matrix = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yml").read_text())["jobs"]["fast"]["strategy"]
-    assert set(matrix["matrix"]["python"]) == named - {"3"}
-
-
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
 def test_a_workflow_has_only_read_permission(path):
     workflow = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -144,15 +135,6 @@ def test_every_way_to_trust_a_module_reaches_the_validation(tmp_path, monkeypatc
     ended = steps(tmp_path, CONFIG="mine.yaml", ARGUMENTS=words.format("my_trees"), REPORT="false",
                   PYTHONPATH=f"{ROOT}{os.pathsep}{tmp_path}")  # fmt: skip
     assert (tmp_path / "results" / "mine" / "cells.parquet").is_file(), ended.stdout + ended.stderr
-
-
-@pytest.mark.slow
-def test_accepted_numbers_that_were_not_run_are_reported(tmp_path, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    monkeypatch.chdir(tmp_path)
-    accepted(tmp_path)
-    part = steps(tmp_path, ARGUMENTS=f"{PART} -m direct", REPORT="false")
-    assert part.returncode == 1 and "4 accepted numbers not run" in part.stdout, part.stdout
 
 
 @pytest.mark.parametrize(

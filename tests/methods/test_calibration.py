@@ -1,12 +1,17 @@
-"""Test what calibrating methods share: learners, rows, labels and weights of every kind, and scores."""
+"""Test what calibrating methods share: learners, rows, labels, weights, groups, default bounds and searches."""
 
+import pickle
 from functools import partial
 
+import joblib
 import numpy as np
 import pytest
+import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import Perceptron
+from sklearn.linear_model import LogisticRegression, Perceptron
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
@@ -99,3 +104,87 @@ def test_row_order_does_not_change_maps_of_training_scores():
             for rows in (np.arange(len(y)), order)
         )
         np.testing.assert_allclose(one, other, atol=1e-6)
+
+
+every_method = pytest.mark.parametrize("method", CALIBRATED)
+
+
+@every_method
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("learner", [RandomForestClassifier(4), DecisionTreeClassifier(), GaussianNB()], ids=str)
+def test_default_predictions_lie_strictly_between_0_and_1(method, n_classes, learner):
+    X, y = blobs(150, n_classes)
+    X[:20] += 100 * (y[:20, None] + 1)  # the learner is certain about these rows
+    p = method(learner, random_state=0).fit(X, y).predict_proba(X)
+    assert ((p > 0) & (p < 1)).all()
+
+
+@pytest.mark.parametrize("method", [one for one in CALIBRATED if one is not MeanMapClassifier])  # it stores no folds
+def test_each_group_is_held_out_in_one_fold(method):
+    X, y = blobs(240, 2)
+    groups = np.arange(240) // 8
+    fitted = method(NotesRows(), random_state=0).fit(np.column_stack([np.arange(240), X]), y, groups=groups)
+    seen = [set(groups[one.rows_]) for one in fitted.estimators_]
+    assert len(seen) == 5
+    held_out = [set(range(30)) - one for one in seen]
+    assert sorted(group for fold in held_out for group in fold) == [*range(30)]  # each group is held out once
+    for fold, one in zip(held_out, fitted.estimators_, strict=True):
+        assert {*range(240)} - {*one.rows_} == {row for row in range(240) if groups[row] in fold}
+
+
+class NotesRows(LogisticRegression):
+    """Store the numbers of the fitted rows, which are in the first column."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.rows_ = X[:, 0].astype(int).tolist()
+        return super().fit(X[:, 1:], y, sample_weight)
+
+    def decision_function(self, X):
+        return super().decision_function(X[:, 1:])
+
+    def predict_proba(self, X):
+        score = self.decision_function(X)
+        return 1 / (1 + np.exp(np.column_stack([score, -score])))
+
+
+@pytest.fixture
+def routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+def test_groups_are_routed_if_requested(routing):
+    X, y = blobs(120, 2)
+    X, groups = np.column_stack([np.arange(120), X]), np.arange(120) // 4
+    method = SigmoidClassifier(NotesRows(), cv=3, random_state=0).set_fit_request(groups=True)
+    score = cross_val_score(method, X, y, cv=GroupKFold(2), params={"groups": groups}, scoring="accuracy")
+    assert len(score) == 2
+    search = GridSearchCV(method, {"clip": [(0, 1)]}, cv=GroupKFold(2), scoring="accuracy").fit(X, y, groups=groups)
+    for one in search.best_estimator_.estimators_:
+        assert not {*groups[one.rows_]} & {*groups[np.setdiff1d(np.arange(120), one.rows_)]}
+
+
+def test_fitted_learner_of_other_classes_is_rejected():
+    X, y = blobs(90, 3)
+    learner = GaussianNB().fit(X, y)
+    with pytest.raises(ValueError, match=r"knows the classes \[.*0.*1.*2.*\], and y holds"):
+        SigmoidClassifier(learner, calibration="prefit").fit(X[y < 2], y[y < 2])
+
+
+def test_unfitted_prefit_learner_is_rejected():
+    with pytest.raises(sklearn.exceptions.NotFittedError, match="GaussianNB"):
+        SigmoidClassifier(GaussianNB(), calibration="prefit").fit(*blobs(30, 2))
+
+
+def test_unfitted_method_has_no_only_classifier_and_map():
+    for name in ("estimator_", "calibrator_"):
+        with pytest.raises(sklearn.exceptions.NotFittedError):
+            getattr(SigmoidClassifier(GaussianNB()), name)
+
+
+def test_a_compressed_model_is_small_and_loses_nothing(tmp_path):
+    X, y = blobs(1000, 2)
+    model = SigmoidClassifier(RandomForestClassifier(20, random_state=0), ensemble=True, random_state=0).fit(X, y)
+    joblib.dump(model, tmp_path / "model", compress=3)
+    assert (tmp_path / "model").stat().st_size < len(pickle.dumps(model)) / 3
+    np.testing.assert_array_equal(joblib.load(tmp_path / "model").predict_proba(X), model.predict_proba(X))

@@ -63,9 +63,18 @@ def test_thresholds_votes_and_probabilities_agree_with_the_oracle(name, problem,
     assert_same(STUBS[name], *problem, UNSEEN, variant)
 
 
+def test_three_probes_without_positive_votes_agree_with_hand_calculation():
+    # All rows stay in the lowest interval. With H the entropy, p = 1 / (1 + exp(H(b) / b)):
+    # [0, 1] -> 1/2, [0, 1/2] -> 1/5, and on [0, 1/5] H(.2) / .2 = ln 5 + 4 ln(5/4).
+    by_hand = pytest.approx([1 / (1 + 5 * 1.25**4), 0.2, 0.5], abs=1e-15)
+    fitted = ProbingClassifier(Constant(0), n_probes=3, weighting="weight").fit([[0.0], [1.0]], [0, 1])
+    assert fitted.thresholds_.tolist() == by_hand
+    assert oracle.learn(as_learner(Constant(0)), [[0.0], [1.0]], [0, 1], n_probes=3).thresholds == by_hand
+
+
 @pytest.mark.parametrize("total_weight", [None, "n"])
 @pytest.mark.parametrize("loss", ["log_loss", "squared_error"])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_weighted_decision_tree_agrees_with_the_oracle(seed, loss, total_weight):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(150, 3))

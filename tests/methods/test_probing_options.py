@@ -1,12 +1,15 @@
-"""Test options of Probing: costing, transductive discretisation, and the rule that selects the interval to split."""
+"""Test options, stages and votes of ProbingClassifier."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from probcal import ProbingClassifier
+from probcal.methods._probes import ProbePredictor, _LogOdds
 from probcal.methods.probing import MajorityVote
 from probcal.methods.refinement import ThresholdLoss
 from tests.methods.calibrating import noisy_rows
@@ -110,3 +113,78 @@ def test_costing_draws_different_rows_for_each_sample():
 def test_only_a_majority_predicts_the_positive_class(votes, expected):
     members = [Constant(vote).fit(X, np.where(Y, "yes", "no")) for vote in votes]
     assert MajorityVote(members, np.array(["no", "yes"])).predict(X[:1]).tolist() == [expected]
+
+
+CANCER, KINDS = load_breast_cancer(return_X_y=True)
+TRAIN, TEST = slice(0, 300), slice(300, None)
+
+
+class Counting(DecisionTreeClassifier):
+    """Count how often any copy of the tree predicts."""
+
+    calls = 0
+
+    def predict(self, X, check_input=True):
+        Counting.calls += 1
+        return super().predict(X, check_input)
+
+
+def fitted(estimator, n_probes, **parameters):
+    method = ProbingClassifier(estimator, n_probes, **{"weighting": "rejection", "random_state": 5, **parameters})
+    return method.fit(CANCER[TRAIN], KINDS[TRAIN])
+
+
+@pytest.mark.parametrize("loss", ["log_loss", "squared_error"])
+@pytest.mark.parametrize(
+    ("estimator", "weighting"),
+    [
+        pytest.param(DecisionTreeClassifier(min_samples_leaf=2), "rejection", id="tree", marks=pytest.mark.slow),
+        pytest.param(GaussianNB(), "weight", id="nb"),
+    ],
+)
+def test_stage_t_equals_probing_with_t_probes(estimator, weighting, loss):
+    stages = list(fitted(estimator, 30, weighting=weighting, loss=loss).staged_predict_proba(CANCER[TEST]))
+    assert len(stages) == 30
+    for t, stage in enumerate(stages, 1):
+        smaller = fitted(estimator, t, weighting=weighting, loss=loss)
+        assert np.array_equal(stage, smaller.predict_proba(CANCER[TEST])), t
+
+
+def test_all_stages_use_every_probe_once():
+    method = fitted(Counting(random_state=0), 20, weighting="weight")
+    Counting.calls = 0
+    assert len(list(method.staged_predict_proba(CANCER[TEST]))) == 20
+    assert Counting.calls == 20
+
+
+def test_uniform_thresholds_have_no_stages():
+    method = fitted(DecisionTreeClassifier(), 4, discretisation="uniform")
+    assert not hasattr(method, "staged_predict_proba")
+    with pytest.raises(AttributeError) as caught:
+        method.staged_predict_proba(CANCER)
+    assert str(caught.value.__cause__) == (
+        "a grid has other thresholds for each number of probes, so there are no stages"
+    )
+    assert method.order_.tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("point", "certain"), [(-1.0, True), (-0.05, False), (0.05, False), (0.5, True), (0.95, False), (2.0, True)]
+)
+def test_points_within_the_error_of_a_value_are_uncertain(point, certain):
+    for error in (0.1, np.array([0.1, 0.1])):
+        assert _LogOdds(np.array([0.0, 1.0]), error).all_on_one_side(point) is certain
+
+
+def test_missing_log_odds_are_never_certain():
+    assert not _LogOdds(np.array([0.0, np.nan]), 0.1).all_on_one_side(0.5)
+
+
+class FixedMargins:
+    def margins(self, classifiers, X):
+        return np.array([[0.0, 1.0, -1.0], [2.0, 0.0, 1e-300]]), 0.0
+
+
+def test_margin_of_exactly_zero_is_no_vote():
+    votes = ProbePredictor(FixedMargins(), deduplicate_rows=False).votes
+    assert votes([None] * 3, np.ones(3, dtype=bool), np.array([0, 1]), np.zeros((2, 1))).tolist() == [1, 2]

@@ -112,7 +112,6 @@ def test_bound_holds_for_perfect_adversarial_random_and_constant_probes(distribu
 
 LEARNERS = {
     "tree": DecisionTreeClassifier(max_leaf_nodes=6, random_state=0),
-    "full tree": DecisionTreeClassifier(random_state=0),
     "logistic": LogisticRegression(),
     "naive Bayes": GaussianNB(),
 }

@@ -1,4 +1,4 @@
-"""Test saved states of Jumpers: a state restores the stream, and a damaged state is rejected."""
+"""Test states of streams: a saved state restores the stream, and a damaged one is rejected."""
 
 import copy
 import json
@@ -11,6 +11,8 @@ from streams import drifting
 
 from probcal import CompositeJumper, SimpleJumper
 from probcal.protection import Cox, Quadratic
+from probcal.protection.stream_input import number
+from probcal.protection.stream_state import Feedback
 
 DELETED = object()
 
@@ -126,3 +128,16 @@ def test_copied_jumper_is_independent(copied):
     assert other.state() == before
     other.learn_one(0.3, 1)
     assert jumper.state() == before != other.state()
+
+
+def test_likelihoods_rounded_above_1_can_be_restored():
+    feedback = Feedback()
+    feedback.arrivals(np.array([[0.5, 1.0 + 1e-12]]), np.array([1.0]), 3, 1)
+    assert Feedback.from_state(feedback.state(), 2).state() == feedback.state()
+
+
+def test_message_names_the_range_only_where_there_is_one():
+    with pytest.raises(ValueError, match=r"^x must be a finite number, not nan$"):
+        number(math.nan, "x", -math.inf, math.inf)
+    with pytest.raises(ValueError, match=r"^x must be a finite number within \[0, 1\], not 2$"):
+        number(2, "x", 0, 1)

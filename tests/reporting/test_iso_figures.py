@@ -20,7 +20,7 @@ from probcal.data.card import find_card, read_card
 from probcal.data.dataset import generated
 from probcal.data.splits import stream_seed
 from probcal.reporting.iso_figures import PAPER_PANELS, contains_points, iso_figures, label_lines, level_text, region
-from probcal.reporting.stored_curves import box_of, sweeps_of, undrawn_columns
+from probcal.reporting.stored_curves import box_of, sweeps_of
 from probcal.store.cell_result import CellResult, Results
 from probcal.store.folder import Store
 from probcal.store.stored_experiment import StoredExperiment
@@ -220,19 +220,6 @@ def test_title_states_which_levels_have_a_surface(folder):
         "svm, sweep",
         "svm, support: 1 of 3 levels has a surface here (.50)",
     ]
-
-
-@pytest.mark.slow
-def test_sweeps_of_other_levels_or_weightings_have_own_figures(folder):
-    other, rejection = swept(SVC(kernel="linear"), [0.4, 0.6]), swept(SVC(kernel="linear"), weighting="rejection")
-    first, bounds = swept(SVC(kernel="linear")), swept(SVC(kernel="linear"), answer="bounds")
-    sweeps = {"a": first, "b": other, "c": rejection, "d": bounds}
-    store = folder({("svm", name): sweep for name, sweep in sweeps.items()})
-    titles = {name: figure.axes[0].get_title() for name, figure in drawn(store).items()}
-    assert titles == {f"iso-probability-toy-svm-{name}": f"svm, {name}" for name in "abc"}
-    note = "learner, rows and levels are those of Sweepsvm, and only the answer differs"
-    assert undrawn_columns(found(store)) == [f"Sweepsvm: not drawn; {note}"]
-    assert note in probcal("plot", store.folder).stderr.replace("\n", " ")
 
 
 @pytest.mark.slow

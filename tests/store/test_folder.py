@@ -157,14 +157,6 @@ def test_malformed_experiment_is_rejected(store, text, message):
         store.experiment()
 
 
-def test_killed_writing_of_the_experiment_is_repeated(store):
-    store.folder.mkdir()
-    (store.folder / "experiment.json.new").write_text('{"name": "sm', encoding="utf-8")
-    with store.writing("small"):
-        store.write_experiment({"name": "small"})
-    assert store.experiment() == {"name": "small"}
-
-
 def test_last_valid_line_of_a_run_counts(store):
     with store.writing("small"):
         store.add_run({"run": "run1", "versions": {}})
@@ -279,11 +271,3 @@ def test_new_predictions_are_appended_to_those_of_other_runs(tmp_path):
         assert kept.add(Y, P)["at"] == place
         kept.close()
         assert len(path.read_bytes()) == place + 27
-
-
-def test_writing_refuses_results_of_another_experiment(store):
-    with store.writing("small"):
-        store.write_experiment({"name": "small"})
-    refusal = pytest.raises(StoreError, match='holds the results of experiment "small", not of "large"; choose another')
-    with refusal, store.writing("large"):
-        pass

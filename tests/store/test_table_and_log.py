@@ -162,17 +162,6 @@ def test_a_run_without_cells_leaves_broken_lines_and_earlier_versions(left):
     assert not (left.folder / "cells.parquet").exists()
 
 
-@pytest.mark.parametrize("content", [b"", b"PAR1 torn"])
-def test_a_left_new_table_is_harmless(store, content):
-    write(store, result(0))
-    for name in ("cells.parquet.new", "cells.jsonl.new"):
-        (store.folder / name).write_bytes(content)
-    assert list(store.results()) == ["adult/0/j48/probing"]
-    write(store, result(1))
-    assert table_of(store)["repetition"] == [0, 1]
-    assert not (store.folder / "cells.parquet.new").exists() and not (store.folder / "cells.jsonl.new").exists()
-
-
 def test_a_table_without_a_log_is_read_and_extended(store):
     write(store, result(0))
     (store.folder / "cells.jsonl").unlink()
@@ -196,12 +185,6 @@ def test_changing_returned_results_changes_no_later_reading(store):
     store.results().clear()
     store.results_with_any_values().clear()
     assert len(store.results()) == len(store.results_with_any_values()) == 1
-
-
-def test_equal_results_give_equal_tables(tmp_path):
-    for name in ("one", "other"):
-        write(Store(tmp_path / name), *(result(n, metrics={"rms": n / 10}, n_test=3) for n in range(5)))
-    assert contents(tmp_path / "one") | {".lock": b""} == contents(tmp_path / "other") | {".lock": b""}
 
 
 def test_pandas_reads_one_column_per_metric(store):

@@ -1,14 +1,10 @@
 """Test the figures of agreement with a paper, for our, shuffled and plain columns, against hand calculations."""
 
 import itertools
-import json
 import math
 import statistics
-from decimal import Decimal
-from pathlib import Path
 
 import pytest
-import yaml
 from scipy.stats import somersd
 
 from probcal.papers.check.agreement import (
@@ -20,12 +16,9 @@ from probcal.papers.check.agreement import (
 )
 from probcal.papers.check.checked_experiment import check
 from probcal.papers.check.findings import CheckedResults
-from probcal.papers.published import PublishedPaper, folder_of
-from probcal.store.folder import Store
+from probcal.papers.published import PublishedPaper
 from tests.papers.check.four_columns import OURS, PUBLISHED, four_columns  # noqa: F401
-from tests.stored_rows import stored_rows
 
-ROOT = Path(__file__).parents[3]
 NAME = "langford-zadrozny-2005"
 LOG = ("Log", "direct")
 
@@ -148,43 +141,6 @@ def test_one_split_is_compared_with_the_mean_of_the_others(small):
 
 def test_one_split_alone_has_no_other_split(found):
     assert found.one_split == OrderFigures(None, None)
-
-
-@pytest.mark.parametrize("folder", ["uci-random", "uci-native"])
-def test_shares_of_committed_results_equal_a_recomputation(folder):
-    results = ROOT / "results" / folder
-    experiment = json.loads((results / "experiment.json").read_text(encoding="utf-8"))
-    cells = {(c["dataset"], c["repetition"], c["learner"], c["method"]): c for c in stored_rows(results)}
-    paper = (folder_of(NAME) / f"{NAME}.yaml").read_text(encoding="utf-8")
-    printed = yaml.load(paper, Loader=yaml.BaseLoader)
-    columns = [(column["learner"], column["method"]) for column in printed["columns"].values()]
-    apart = []
-    for row in experiment["datasets"]:
-        for column in experiment["columns"]:
-            for metric, table in printed["tables"].items():
-                place = columns.index((column["paper_learner"], column["paper_method"]))
-                text = table["rows"][row["reading_of"] or row["name"]][place]
-                values = [
-                    float(cells[key]["metrics"][metric])
-                    for split in range(experiment["repetitions"][row["name"]])
-                    if (key := (row["name"], split, column["learner"], column["method"])) in cells
-                ]
-                if values and not (
-                    row["name"] == "ionosphere" and column["paper_learner"] == "Log" and metric == "cxe"
-                ):
-                    apart.append(_apart(values, text))
-    found = check(CheckedResults.of(Store(results))).agreement
-    assert found.numbers == len(apart)
-    assert found.ours.identical == pytest.approx(sum(units == 0 for units in apart) / len(apart))
-    assert found.ours.within_one_unit == pytest.approx(sum(units <= 1 for units in apart) / len(apart))
-
-
-def _apart(values, text):
-    infinite = 2 * values.count(math.inf) >= len(values)
-    if infinite or text == ".inf":
-        return 0 if infinite and text == ".inf" else math.inf
-    ours = statistics.fmean(value for value in values if math.isfinite(value))
-    return abs(Decimal(ours).quantize(Decimal(text)) - Decimal(text)) / Decimal(1).scaleb(-len(text.split(".")[1]))
 
 
 def test_paper_names_its_plain_and_exact_columns():

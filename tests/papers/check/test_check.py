@@ -180,13 +180,6 @@ def test_check_without_comparable_columns_gives_exit_code_1(small, changes, why)
     assert "(of 0)" in summary(result)
 
 
-def test_check_with_too_few_splits_gives_exit_code_1(small, cxe):
-    store = small(paper=NAME, columns=COLUMNS, datasets={"diabetes": 10}).write({("diabetes", "nb.sigmoid"): cxe(0.7)})
-    result = probcal("check", store.folder)
-    assert result.exit_code == 1
-    assert "nothing was compared: none of the 6 published numbers can be judged by our done splits" in result.stdout
-
-
 @pytest.mark.parametrize("place", ["cells.parquet", "cells.jsonl:3"])
 @pytest.mark.parametrize("command", ["check", "table", "compare", "report", "audit", "plot"])
 def test_every_reading_command_rejects_an_impossible_number(as_printed, command, place):

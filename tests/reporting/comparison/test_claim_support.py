@@ -120,17 +120,6 @@ def test_without_spread_the_means_give_the_verdict(small, ten_columns):
             assert count.splits == (count.wins, count.wins)
 
 
-@pytest.mark.slow
-def test_column_order_does_not_change_verdicts(small, ten_columns):
-    one, other = every_claim(small, ten_columns, 0.05), every_claim(small, ten_columns[::-1], 0.05)
-    assert {label: (of.verdict, of.shares) for label, of in one.items()} == {
-        label: (of.verdict, of.shares) for label, of in other.items()
-    }
-    assert {label: [(c.better, c.worse) for c in of.counts.values()] for label, of in one.items()} == {
-        label: [(c.better, c.worse) for c in of.counts.values()] for label, of in other.items()
-    }
-
-
 def test_first_places_are_shared_at_three_decimals(small, ten_columns):
     numbers = dict.fromkeys(ten_columns, 0.5) | {"j48.probing": 0.4001, "nb.probing": 0.3999}
     cells = {("adult", column): [{"cxe": number}] * 4 for column, number in numbers.items()}

@@ -1,10 +1,9 @@
-"""Test that pairs tested together have the numbers of pairs tested alone, and that hundreds of columns are fast."""
+"""Test that pairs tested together have the numbers of pairs tested alone, and report their progress."""
 
 import csv
 import io
 import json
 import math
-import time
 
 import numpy as np
 import pytest
@@ -24,7 +23,7 @@ from probcal.reporting.comparison.claim_support import compare
 from probcal.reporting.comparison.comparison_tables import comparison_parts
 from probcal.reporting.comparison.pairs import LEVEL, compare_pairs
 from probcal.reporting.comparison.split_results import ComparisonData, SplitNumbers, first_reading_rows
-from tests.analysis.test_signed_ranks import wilcoxon
+from tests.analysis.test_significance import wilcoxon
 
 INF = math.inf
 
@@ -111,12 +110,10 @@ def test_batches_of_permuted_ranks_give_the_same_p(monkeypatch):
     assert p_of_friedman(table) == whole
 
 
-def test_a_hundred_columns_take_seconds_and_report_progress(small):
+def test_a_hundred_columns_report_progress(small):
     store = _write_random(small, 100, 3, ("adult", "sick"))
     stages = []
-    start = time.process_time()
     compare(store, lambda steps: stages.append(steps) or steps)
-    assert time.process_time() - start < 5  # one by one they take about 10
     batches = next(steps for steps in stages if steps and isinstance(steps[0], np.ndarray))
     assert sum(map(len, batches)) == 4950
     names = [[getattr(step, "name", step) for step in steps] for steps in stages if steps is not batches]

@@ -1,12 +1,20 @@
-"""Test how a witness is compared with a new computation, and its file."""
+"""Test how a witness is compared, which components a change names, and the file of proofs."""
 
+from __future__ import annotations
+
+import inspect
 import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from probcal.cli.main import main
 from probcal.runner.execute import Outcome
+from probcal.runner.witness import proof
+from probcal.runner.witness.__main__ import explain
+from probcal.runner.witness.proof import add_proof, code_digest, doubt_about, is_proven, numeric_files
 from probcal.runner.witness.record import STORED_ROWS, Witness, load, other_versions, save
 from probcal.store.cell_result import CellResult
 
@@ -86,3 +94,64 @@ def test_other_package_versions_are_named(tmp_path):
     record = path.with_suffix(".json")
     record.write_text(record.read_text().replace('"numpy": "', '"numpy": "0.'))
     assert other_versions(path).startswith("numpy 0.")
+
+
+def test_proofs_cover_the_code_of_single_papers():
+    from probcal.components.classes import import_class
+    from probcal.learners.registry import LEARNERS
+    from probcal.methods.registry import METHODS
+
+    files = {str(file) for file in numeric_files()}
+    classes = [import_class(entry.path) for entry in (*LEARNERS.values(), *METHODS.values())]
+    own = {inspect.getfile(cls) for cls in classes if cls.__module__.startswith("probcal.")}
+    assert own and own <= files
+    assert any("stump_boosting" in file for file in files)
+
+
+def test_code_is_proven_by_its_line_and_no_other(tmp_path, monkeypatch):
+    path = tmp_path / "proofs.csv"
+    assert not is_proven(path)
+    assert add_proof({"equal": 3, "rounding": 1}, path) and is_proven(path)
+    assert not add_proof({"equal": 3}, path)
+    assert path.read_text().splitlines()[1].startswith(f"{code_digest()},")
+    # where only comments differ, the bytes differ and the code does not
+    monkeypatch.setattr(proof, "_files_digest", lambda: "other bytes")
+    assert is_proven(path)
+    monkeypatch.setattr(proof, "code_digest", lambda: "another")
+    assert not is_proven(path)
+
+
+def test_only_results_of_this_repository_are_doubted(tmp_path, monkeypatch):
+    (tmp_path / "package").mkdir()
+    monkeypatch.setattr(proof, "PACKAGE", tmp_path / "package")
+    monkeypatch.setattr(proof, "code_digest", lambda: "this code")
+    proofs = tmp_path / "proofs.csv"
+    assert doubt_about(tmp_path / "results" / "uci", proofs) is None
+    proofs.write_text("code,date\nof other code,2026-01-01\n")
+    assert doubt_about(tmp_path / "elsewhere", proofs) is None
+    assert "make witnesses" in str(doubt_about(tmp_path / "results" / "uci", proofs))
+
+
+@pytest.mark.parametrize(("command", "code"), [("check", 1), ("table", 0)])
+def test_commands_call_unproven_results_so(command, code, monkeypatch):
+    root = proof.PACKAGE.parent
+    if not (root / "results" / "documents").is_dir():
+        pytest.skip("needs the results of a checkout")
+    monkeypatch.setattr(proof, "is_proven", lambda path: False)
+    done = CliRunner().invoke(main, [command, str(root / "results" / "documents")])
+    assert done.exit_code == code and "unproven" in done.stderr
+
+
+def test_component_of_all_changed_and_no_equal_witness_explains():
+    changed = {"a": {"cell", "beta"}, "b": {"cell", "beta"}}
+    equal = {"c": {"cell", "isotonic"}}
+    assert explain(changed, equal) == {"beta": 2}
+
+
+def test_shared_component_is_smaller_than_two_of_its_users():
+    changed = {"a": {"newton", "beta"}, "b": {"newton", "sigmoid"}}
+    assert explain(changed, {"c": {"isotonic"}}) == {"newton": 2}
+
+
+def test_components_that_only_occur_together_are_both_named():
+    assert explain({"a": {"map", "method"}}, {}) == {"map or method": 1}

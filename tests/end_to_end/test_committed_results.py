@@ -1,4 +1,4 @@
-"""Test the committed results on the protection of simulated streams."""
+"""Test committed results: Table 1 of Gao, Parameswaran & Peng (2017), and simulated protected streams."""
 
 import re
 import statistics
@@ -7,10 +7,24 @@ from pathlib import Path
 import pytest
 
 from probcal.store.folder import Store, cell_id
+from tests.commands import probcal
+
+RESULTS = Path(__file__).parents[2] / "results" / "documents"
+
+
+def test_all_four_published_numbers_are_in_band():
+    done = probcal("check", RESULTS)
+    assert done.exit_code == 0
+    assert "cells: 4 in band, 0 known deviations, 0 new, 0 not run (of 4)" in done.stdout
+
+
+def test_five_runs_drew_five_data_sets():
+    assert len({result.metrics["frequency"] for result in Store(RESULTS).results().values()}) == 5
+
 
 ROOT = Path(__file__).parents[2]
-RESULTS = ROOT / "results" / "protection-simulated"
-GAINS = (RESULTS / "gains.md").read_text(encoding="utf-8")
+SIMULATED = ROOT / "results" / "protection-simulated"
+GAINS = (SIMULATED / "gains.md").read_text(encoding="utf-8")
 LEARNERS = {"Log": "logistic", "NB": "nb"}
 
 
@@ -23,7 +37,7 @@ def of_gains(title):
 
 @pytest.mark.parametrize("label", LEARNERS)
 def test_the_gains_match_the_committed_cells(label):
-    results = Store(RESULTS).results()
+    results = Store(SIMULATED).results()
     for title, row in of_gains(f"{label}, all test rows").items():
         names = {"ranking turned": "turned", "adversarial labels": "adversarial", "no change": "none"}
         stream = "stream-" + names.get(title, re.split(" change", title)[0].removeprefix("slow "))
@@ -38,7 +52,7 @@ def test_the_gains_match_the_committed_cells(label):
 
 
 def test_the_gain_of_a_jumper_is_its_martingale():
-    results = Store(RESULTS).results()
+    results = Store(SIMULATED).results()
     protected = [one for one in results.values() if one.method in ("jumper", "composite")]
     assert len(protected) == 480
     for one in protected:
@@ -48,7 +62,7 @@ def test_the_gain_of_a_jumper_is_its_martingale():
 
 
 def test_each_curve_ends_at_the_final_martingale():
-    drawn = [one for one in Store(RESULTS).results().values() if one.curves]
+    drawn = [one for one in Store(SIMULATED).results().values() if one.curves]
     assert len(drawn) == 24  # 6 streams, 2 learners, 2 jumpers
     for one in drawn:
         [line] = one.curves["martingale"]

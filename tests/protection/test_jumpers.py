@@ -1,4 +1,4 @@
-"""Test the Simple Jumper against Algorithm 1 of Vovk, Petej & Gammerman (2021), by hand and in fractions."""
+"""Test the Simple and the Composite Jumper against Algorithm 1 in fractions and hand calculations."""
 
 import math
 from fractions import Fraction
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from streams import algorithm_1, arrays, drifting, jump_rates, log10_loss, quick, streams
 
-from probcal import SimpleJumper
+from probcal import CompositeJumper, SimpleJumper
 
 
 def test_first_two_steps_agree_with_hand_calculation():
@@ -84,3 +84,38 @@ def test_certain_correct_base_needs_no_truncation():
 
 def _log10(number: Fraction) -> float:
     return math.log10(number.numerator) - math.log10(number.denominator)
+
+
+RATES = (1e-2, 1e-3, 1e-4)
+
+
+@pytest.mark.parametrize("passive_weight", [0, 0.5, 0.9])
+def test_composite_martingale_is_the_mixture_of_simple_martingales(passive_weight):
+    p, y = drifting(500)
+    simple = [10 ** SimpleJumper("cox", rate, "first").protect(p, y)[1] for rate in RATES]
+    mixed = passive_weight + (1 - passive_weight) * np.mean(simple, axis=0)
+    found = CompositeJumper(passive_weight=passive_weight).protect(p, y)[1]
+    assert found == pytest.approx(np.log10(mixed), rel=1e-10, abs=1e-12)
+
+
+@quick
+@given(streams)
+def test_martingale_never_falls_below_the_passive_weight(stream):
+    log10 = CompositeJumper(passive_weight=0.25).protect(*arrays(stream))[1]
+    assert (log10 >= np.log10(0.25) - 1e-12).all()
+
+
+def test_composite_with_one_rate_equals_the_simple_jumper():
+    p, y = drifting(2000)
+    composite = CompositeJumper("quadratic", (0.01,), 0, "uniform").protect(p, y)
+    for one, other in zip(composite, SimpleJumper().protect(p, y), strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_base_weight_recovers_after_a_huge_martingale():
+    # 2,000 labels are against the base, and the others agree with it. Plain floats would lose its weight at 10^308.
+    p = np.full(12_000, 0.99)
+    y = (np.arange(12_000) >= 2000).astype(int)
+    estimates, log10 = CompositeJumper([lambda p: p, lambda p: 1 - p], (1e-12,)).protect(p, y)
+    assert log10[1999] > 3900
+    assert estimates[-1] == pytest.approx(0.99, abs=1e-9)
