@@ -7,6 +7,7 @@ import pytest
 from probcal.errors import DataError
 from probcal.reading.reading_options import ReadingOptions
 from probcal.reading.table import read_table
+from tests.reading.frames import frame_of_table
 from tests.reading.workbook import write_workbook
 
 pytest.importorskip("python_calamine", reason="reads Excel files: the extra excel")
@@ -28,8 +29,8 @@ def test_a_sheet_is_the_same_table_as_csv(tmp_path):
     (tmp_path / "staff.csv").write_text(as_csv([NAMES, *ROWS]))
     text = read_table(str(tmp_path / "staff.csv"))
     assert sheet.names == text.names
-    assert [[str(value) for value in row] for row in sheet.frame[["age", "city", "code"]].values] == [
-        [str(value) for value in row] for row in text.frame[["age", "city", "code"]].values
+    assert [[str(value) for value in row] for row in frame_of_table(sheet)[["age", "city", "code"]].values] == [
+        [str(value) for value in row] for row in frame_of_table(text)[["age", "city", "code"]].values
     ]
     assert [str(column.type) for column in sheet.columns] == [
         "int64", "double", "large_string", "large_string", "bool", "timestamp[us]",

@@ -11,6 +11,7 @@ import pytest
 
 from probcal.errors import DataError
 from probcal.reading.table import read_table
+from tests.reading.frames import frame_of_table
 
 TEXT = b"age,left\n" + b"".join(b"%d,%s\n" % (age, b"yes" if age % 3 else b"no") for age in range(20, 70))
 
@@ -45,7 +46,7 @@ def test_a_packed_table_is_the_table_itself(tmp_path, ending):
     plain = tmp_path / "plain.csv"
     plain.write_bytes(TEXT)
     table = read_table(str(packed(tmp_path, ending)))
-    assert table.frame.equals(read_table(str(plain)).frame)
+    assert frame_of_table(table).equals(frame_of_table(read_table(str(plain))))
     assert table.name == "staff"
 
 

@@ -7,6 +7,7 @@ import pytest
 from probcal.errors import DataError
 from probcal.reading.reading_options import ReadingOptions, without_codes
 from probcal.reading.table import read_table, table_of_frame
+from tests.reading.frames import frame_of_table
 
 ROWS = "age;income;city\n30;-99;Rome\n-99;1000;-99\n41;2000;Bonn\n"
 
@@ -72,7 +73,8 @@ def test_a_parquet_file_gives_the_same_missing_values_as_csv(tmp_path):
     pq.write_table(pa.table(numbers), tmp_path / "table.parquet")
     table = read_table(str(tmp_path / "table.parquet"), ReadingOptions(missing=("-99",)))
     assert missing_places(table) == missing_places(read(tmp_path, "a,b\n1,x\n-99,-99\n5,z\n", missing=("-99",)))
-    assert missing_places(table_of_frame(table.as_written.frame, ReadingOptions(missing=("-99",)))) == [[1], [1]]
+    frame = frame_of_table(table.as_written)
+    assert missing_places(table_of_frame(frame, ReadingOptions(missing=("-99",)))) == [[1], [1]]
 
 
 TABLE = "a,b,c\n" + "1,2,3\n" * 9
