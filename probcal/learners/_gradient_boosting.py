@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -18,8 +19,22 @@ class GradientBoosting(ClassifierMixin, BaseEstimator, ABC):
 
     classifier_: Any
 
+    def check_parameters(self) -> None:
+        """Check that each parameter is a number, a generator or None.
+
+        Raises
+        ------
+        ValueError
+            If one is not.
+        """
+        # LightGBM gets its parameters in one line of text, so "0.1 forcedsplits_filename=FILE" would read a file
+        for name, value in self.get_params(deep=False).items():
+            if not isinstance(value, Real | np.random.RandomState | None):
+                raise ValueError(f"{name} must be a number, not {value!r}")
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the classifier of the library to rows of numbers, (n_rows, n_columns), and labels, (n_rows,)."""
+        self.check_parameters()
         # numbers of classes: CatBoost reads labels as floats, which merges large ones, and puts "10" after "9"
         self.classes_, codes = np.unique(label_array(y), return_inverse=True)
         self.classifier_ = self._classifier().fit(np.asarray(X), codes, sample_weight=sample_weight)

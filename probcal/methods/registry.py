@@ -128,12 +128,6 @@ METHODS: dict[str, Builtin] = {
         family="scores",
         map="DirichletCalibrator",
     ),
-    "tuned": Builtin(
-        "probcal.methods.tuned_boosting.TunedBoostingClassifier",
-        "gradient boosting tuned on refinement, then calibrated",
-        label="Tuned",
-        family="scores",
-    ),
     "prior": Builtin(
         "probcal.methods.calibrators.prior.PriorCorrectedClassifier",
         "the learner's probabilities, corrected for another base rate",
@@ -169,6 +163,7 @@ known_methods = METHOD_NAMES.known
 
 _OTHER_PUBLIC_CLASSES = {
     "probcal.methods.direct.RescaledClassifier": "scores",
+    "probcal.methods.tuned_boosting.TunedBoostingClassifier": "scores",
     "probcal.methods.decisions.CostSensitiveClassifier": "decisions",
     "probcal.methods.decisions.GuaranteedRateClassifier": "decisions",
     "probcal.plots.reliability.ReliabilityDisplay": "displays",

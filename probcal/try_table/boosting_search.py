@@ -71,8 +71,9 @@ class BoostingSearch:
     def entry(self) -> Entry:
         """Return the method as an experiment has it."""
         params: Entry = {"n_settings": self.n_settings, "cv": FOLDS}
-        # the classifiers of the folds know the older rows only, so one more trains on all rows
-        return {"params": {**params, "ensemble": False} if self.in_time else params}
+        if self.in_time:  # the classifiers of the folds know the older rows only, so one more trains on all rows
+            params["ensemble"] = False
+        return {"type": "probcal.methods.tuned_boosting.TunedBoostingClassifier", "label": "Tuned", "params": params}
 
     def combinations(
         self, learners: Sequence[str], methods: Sequence[str], combined: Mapping[str, Sequence[str]]

@@ -53,6 +53,14 @@ def test_isotonic_and_probing_accept_the_learner(learner, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+def test_text_in_place_of_a_number_names_no_file(learner):
+    X, y = table(2)
+    text = "0.1 forcedsplits_filename=own.json"  # LightGBM reads the file of such a learning rate
+    with pytest.raises(ValueError, match=f"learning_rate must be a number, not '{text}'"):
+        clone(learner).set_params(learning_rate=text).fit(X, y)
+
+
 def test_message_for_a_missing_library_names_the_install_command(monkeypatch):
     for module in (light_gbm, xg_boost, cat_boost):
         monkeypatch.setattr(module, "_FOUND", False)

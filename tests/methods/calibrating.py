@@ -6,17 +6,14 @@ import numpy as np
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from probcal import FoldMeanClassifier, PriorCorrectedClassifier, TunedBoostingClassifier
+from probcal import FoldMeanClassifier, PriorCorrectedClassifier
 from probcal.components.classes import import_class
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod
 from probcal.methods.registry import METHODS
 
 METHODS_OF_MAPS = [
-    one
-    for one in (import_class(method.path) for method in METHODS.values())
-    if issubclass(one, CalibratedMethod) and one is not TunedBoostingClassifier
+    one for one in (import_class(method.path) for method in METHODS.values()) if issubclass(one, CalibratedMethod)
 ]
-"""Every map of any learner. TunedBoostingClassifier takes boosting only."""
 CALIBRATED = [one for one in METHODS_OF_MAPS if one not in (PriorCorrectedClassifier, FoldMeanClassifier)]
 """Every classifier that fits a map."""
 

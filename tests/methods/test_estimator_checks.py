@@ -18,6 +18,7 @@ from probcal import (
     IsotonicClassifier,
     ProbingClassifier,
     RescaledClassifier,
+    TunedBoostingClassifier,
     WeightSweepClassifier,
 )
 from probcal.components.classes import import_class
@@ -37,7 +38,6 @@ FEW_FITS = {
     "probing": {"n_probes": 5, "weighting": "weight"},
     "relabeling": {"n_probes": 5},
     **{name: {"cv": 2} for name in CALIBRATED},
-    "tuned": {"cv": 2, "n_settings": 2},
     "weight_sweep": {"levels": [0.2, 0.5, 0.8]},
 }
 """Method -> settings under which it needs less time than by default."""
@@ -47,14 +47,11 @@ KNOWN = {
 }
 """Method -> why one of scikit-learn's checks cannot hold."""
 REGISTERED = [
-    (
-        import_class(one.path)(BOOSTING if name == "tuned" else LOGISTIC, **FEW_FITS.get(name, {})),
-        KNOWN.get(name, RELATIVE),
-        name,
-    )
+    (import_class(one.path)(LOGISTIC, **FEW_FITS.get(name, {})), KNOWN.get(name, RELATIVE), name)
     for name, one in METHODS.items()
 ] + [
     (RescaledClassifier(LOGISTIC), RELATIVE, "rescaled"),
+    (TunedBoostingClassifier(BOOSTING, cv=2, n_settings=2), SPLIT_ROWS, "tuned"),
     (CostSensitiveClassifier(LOGISTIC), RELATIVE, "costs"),
     (GuaranteedRateClassifier(LOGISTIC), "it takes no weights", "guarantee"),
 ]

@@ -177,7 +177,7 @@ def test_texts_that_scikit_learn_does_not_declare_are_known():
     assert unknown == set()
 
 
-FREE_PARAMETERS = {"random_state", "n_jobs", "n_estimators", "iterations", "base_rate", "clip", "jitter", "weights",
+FREE_PARAMETERS = {"random_state", "n_jobs", "n_estimators", "base_rate", "clip", "jitter", "weights",
                    "algorithm", "cv", "levels", "calibrators", "C", "costs"}  # fmt: skip
 """Parameters of probcal that are numbers, folds or names. A wrong text fails when it is used."""
 
