@@ -131,10 +131,10 @@ class HistogramBinningCalibrator(OneAgainstRestCalibrator):
             # in the middle: the last digits of a score depend on how many rows are predicted at once
             middle = (distinct[last] + distinct[last + 1]) / 2
             edges = np.where(middle > distinct[last], middle, distinct[last + 1])  # neighbouring floats have no middle
-        of_score = np.searchsorted(edges, distinct, side="right")
-        in_bin, hits, predicted = (
-            np.bincount(of_score, value, len(edges) + 1) for value in (total, hits, total * distinct)
-        )
+        # summed in the order of the rows: the last digit of a mean decides where two classes have equal probabilities
+        of_row = np.searchsorted(edges, scores, side="right")
+        parts = (None, positive, scores) if weights is None else (weights, weights * positive, weights * scores)
+        in_bin, hits, predicted = (np.bincount(of_row, part, len(edges) + 1) for part in parts)
         if self.smoothing == "laplace":
             return Histogram(edges, (hits + 1) / (in_bin + 2))
         middle = (np.append(edges, 1.0) + np.insert(edges, 0, 0.0)) / 2  # of a bin without rows

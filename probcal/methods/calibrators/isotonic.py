@@ -349,8 +349,9 @@ def _centered_knots(distinct: np.ndarray, hits: np.ndarray, total: np.ndarray) -
     ends, because a probability cannot lie beyond them.
     """
     values, lengths = isotonic_runs(hits, total)
-    first = np.cumsum(lengths) - lengths
-    centers = np.add.reduceat(total * distinct, first) / np.add.reduceat(total, first)
+    run = np.repeat(np.arange(len(values)), lengths)
+    # one after the other, unlike reduceat: the last digit decides where two classes have equal probabilities
+    centers = np.bincount(run, total * distinct) / np.bincount(run, total)
     is_certain = (values == 0) | (values == 1)
     knots, probabilities = _ends(distinct, lengths, values, is_certain)
     knots[np.repeat(~is_certain, np.where(is_certain & (lengths > 1), 2, 1))] = centers[~is_certain]
