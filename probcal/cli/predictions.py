@@ -314,7 +314,7 @@ _ALARM = 3
 @reading_options
 @format_option("text", "json", help="json: a line for each period and group, and for each monitor.")
 @click.option("--report", metavar="FILE", type=click.Path(path_type=Path), help="Write a web page of all rows.")
-@click.option("--force", is_flag=True, help="Replace the file of --report.")
+@click.option("--force", is_flag=True, help="Replace the file of --report, if it is no page of watch.")
 def watch(
     table: str, time: str | None, probability: str, target: str | None, positive: str | None, groups: tuple[str, ...],
     every: Every, state: Path | None, plan: bool, false_alarms: float, decimal: Mark | None, reading: ReadingOptions,
@@ -342,7 +342,12 @@ def watch(
     if time is None or target is None:
         raise click.UsageError(f"Missing option '{'--time' if time is None else '-t'}'; only --plan goes without it.")
     if report is not None:
-        refuse_path("--report", report, force)
+        for name, other in (("TABLE", Path(table)), ("--state", state)):
+            if other is not None and report.exists() and other.exists() and report.samefile(other):
+                raise click.UsageError(f"--report: {report} is also {name}; name another file.")
+        from probcal.watch.page import is_own_page
+
+        refuse_path("--report", report, force or is_own_page(report))
     request = PredictionsRequest(
         table, (probability,), target, positive, None, groups, decimal, reading=reading, few_labels=True
     )
@@ -354,10 +359,11 @@ def watch(
         from probcal.watch.page import page
 
         page_text = page(watched, every)
-    if state is not None:
-        watched.state.write(state)  # last, because its rows are never shown again
     if report is not None and page_text is not None:
         write_output("--report", report, page_text)
         note_missing_pictures()
     click.echo(text)
+    sys.stdout.flush()
+    if state is not None:
+        watched.state.write(state)  # last, because its rows are never shown again
     sys.exit(_ALARM if watched.monitors.has_alarm else 0)

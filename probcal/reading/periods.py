@@ -25,7 +25,8 @@ def days_of(table: UserTable, name: str) -> npt.NDArray[np.float64]:
         days = typed_days(column)
     elif is_text(column.type):
         text = table.texts[place]
-        order = date_order(text.distinct, np.ones(len(text.distinct)))  # each text must be a date, however frequent
+        # each text must be a date, however frequent, and the one that is none is named below
+        order = date_order(text.distinct, np.ones(len(text.distinct)), share=0.5)
         if order is None or order in (AMBIGUOUS, MIXED_ZONES):
             reason = "holds no dates" if order is None else order
             raise DataError(
@@ -36,7 +37,10 @@ def days_of(table: UserTable, name: str) -> npt.NDArray[np.float64]:
     else:
         raise DataError(f'--time: column "{name}" of {table.origin_name} holds no dates; write them as 2026-11-28')
     if (missing := np.isnan(days)).any():
-        raise DataError(f'{table.where(int(np.argmax(missing)))}: column "{name}" has no date; give each row its time')
+        row = int(np.argmax(missing))
+        value = table.pandas_column(place).iloc[row]
+        fault = "has no date" if value is None or value != value else f'holds "{value}", no date like the others'
+        raise DataError(f'{table.where(row)}: column "{name}" {fault}; give each row its time')
     return days
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time as time_module
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy.typing as npt
 import pyarrow.compute as pc
 
 from probcal.errors import DataError
+from probcal.reading.dates import as_date
 from probcal.reading.file_columns import Floats, Texts, named_column
 from probcal.reading.periods import days_of
 from probcal.reading.prediction_file import PredictionsRequest, number_columns, read_predictions
@@ -53,6 +55,11 @@ def read_log(request: PredictionsRequest, time: str) -> Log:
     table = read_table(request.source, request.reading)
     has_label = _label_mask(table, request.target)
     days = days_of(table, time)
+    if (is_future := days > time_module.time() / 86_400 + 1).any():  # a time zone may be half a day ahead
+        row = int(np.argmax(is_future))
+        raise DataError(
+            f'{table.where(row)}: column "{time}" holds {as_date(days[row])}, which is in the future; correct it'
+        )
     groups = {name: named_column(table, "--group", name).groups() for name in request.groups}
     p, y = np.full(table.n_rows, np.nan), np.full(table.n_rows, -1)
     notes: list[str] = []

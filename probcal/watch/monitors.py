@@ -23,6 +23,8 @@ class DatedMonitor:
     monitor: CalibrationMonitor
     marks: list[tuple[int, float]] = field(default_factory=list)
     """Number of the first row of a day, counted from 1, and this day. Both grow."""
+    has_late_labels: bool = False
+    """Whether rows came after newer ones. Dates are then those of the newest row when a label came."""
 
     def update(self, log: Log) -> None:
         """Add the rows of a log, which all have labels."""
@@ -30,6 +32,7 @@ class DatedMonitor:
             return
         # a label that came late belongs to an old row; its date is that of the newest row when it came
         newest = np.maximum(np.floor(log.days), self.marks[-1][1] if self.marks else -np.inf)
+        self.has_late_labels |= bool((np.floor(log.days) < newest).any())
         days, first = np.unique(np.maximum.accumulate(newest), return_index=True)
         known = self.marks[-1][1] if self.marks else None
         self.marks += [
@@ -54,7 +57,8 @@ class DatedMonitor:
         return {name: as_date(self.day(row)) for name, row in rows.items()}
 
     def to_content(self) -> dict[str, Any]:
-        return {"times": self.marks, "monitor": json.loads(self.monitor.to_json())}
+        monitor = json.loads(self.monitor.to_json())
+        return {"times": self.marks, "has_late_labels": self.has_late_labels, "monitor": monitor}
 
     @classmethod
     def from_content(cls, content: dict[str, Any]) -> Self:
@@ -62,7 +66,7 @@ class DatedMonitor:
         monitor = CalibrationMonitor.from_json(json.dumps(content["monitor"]))
         if monitor.n_rows_ and not marks:
             raise ValueError("its rows have no times")
-        return cls(monitor, marks)
+        return cls(monitor, marks, bool(content["has_late_labels"]))
 
 
 class Monitors:

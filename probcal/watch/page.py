@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,7 @@ from probcal.reading.periods import Every
 from probcal.reporting.html.charts import missing_pictures_note, styled_picture
 from probcal.reporting.html.page import render
 from probcal.watch.log import Log
-from probcal.watch.monitors import ALL_ROWS, DatedMonitor
+from probcal.watch.monitors import ALL_ROWS, DatedMonitor, Monitors
 from probcal.watch.periods import Period, group_name, group_rows, groups_of, period_rows, periods_of
 from probcal.watch.text import EVIDENCE_HEADERS, HEADERS, LEGEND, LEGEND_OF_WAITING, evidence_cells, line, verdict
 from probcal.watch.watch import Watched
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_MARK = b'<meta name="generator" content="probcal watch'
 _MOST_DIAGRAMS = 6
+_MOST_CURVES = 4
 _RARE = 0.02
 """Base rate below which reliability diagrams have logit axes."""
 _GUARANTEE = (
@@ -49,11 +52,11 @@ def page(watched: Watched, every: Every) -> str:
         title=f"Calibration over time: {log.name}",
         findings=[sentence.replace("\n", ". ") + "." for sentence in verdict(watched)],
         about=[f"{len(log.y):,} rows, of which {watched.n_waiting:,} have no label yet", *log.notes],
-        over_time=styled_picture("Calibration over time", partial(time_figure, periods, monitors.all_rows, log, every)),
+        over_time=styled_picture("Calibration over time", partial(time_figure, periods, monitors, log, every)),
         period_header=["period", *HEADERS],
         periods=[[one.name, *line(one)] for one in periods],
-        groups=[[one.name, *line(one), *evidence_cells(watched, one)] for one in groups_of(log)],
-        group_header=["group", *HEADERS, *EVIDENCE_HEADERS],
+        groups=[[one.name, *evidence_cells(watched, one), *line(one)] for one in groups_of(log)],
+        group_header=["group", *EVIDENCE_HEADERS, *HEADERS],
         diagrams=[diagram for diagram in diagrams if diagram is not None],
         legend=[
             LEGEND, LEGEND_OF_WAITING, _GUARANTEE, *([] if is_installed("matplotlib") else [missing_pictures_note()]),
@@ -61,8 +64,17 @@ def page(watched: Watched, every: Every) -> str:
     )  # fmt: skip
 
 
-def time_figure(periods: list[Period], dated: DatedMonitor, log: Log, every: Every) -> Figure:
+def is_own_page(path: Path) -> bool:
+    """Return whether a file is a page that ``probcal watch`` wrote, which the next run may replace."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return _MARK in file.read(1000)
+
+
+def time_figure(periods: list[Period], monitors: Monitors, log: Log, every: Every) -> Figure:
     """Return three panels with one axis of time: base rate and mean prediction, the intercept, and the evidence."""
+    dated = monitors.all_rows
     from probcal.reporting.drawing import COLOURS, GREY, titled_figure
 
     figure = titled_figure("", 5.8, 6.2)
@@ -77,7 +89,7 @@ def time_figure(periods: list[Period], dated: DatedMonitor, log: Log, every: Eve
     rates.plot(middle, means, "--", color=COLOURS[1], label="mean prediction")
     rates.set_ylabel("Frequency")
     rates.set_ylim(bottom=0)
-    rates.legend(frameon=False, loc="upper left")
+    rates.legend(frameon=False, loc="best")
     defined = np.array([np.isfinite(one.intercept_interval).all() for one in periods], dtype=bool)
     shown = [one for one, is_defined in zip(periods, defined, strict=True) if is_defined]
     _band(intercepts, middle[defined], [one.intercept_interval for one in shown], COLOURS[0])
@@ -86,9 +98,14 @@ def time_figure(periods: list[Period], dated: DatedMonitor, log: Log, every: Eve
     intercepts.set_ylabel("Intercept (nats)")
     monitor = dated.monitor
     if monitor.n_rows_:
-        path = monitor.path_
-        days = np.array([_dates(dated.day(row)) for row in path[:, 0]])
-        evidence.plot(days, path[:, 1], color=COLOURS[0])
+        alarmed = [
+            name for name, one in monitors.by_name.items() if one.monitor.alarm_ is not None and name != ALL_ROWS
+        ]
+        for name, color in zip([ALL_ROWS, *alarmed[:_MOST_CURVES]], (COLOURS[0], *COLOURS[2:]), strict=False):
+            one = monitors.by_name[name]
+            path = one.monitor.path_
+            days = np.array([_dates(one.day(row)) for row in path[:, 0]])
+            evidence.plot(days, path[:, 1], color=color, label=printable(name, 24))
         evidence.axhline(-np.log10(monitor.false_alarm_rate), color=COLOURS[1], linestyle="--", label="alarm")
         evidence.legend(frameon=False, loc="upper left")
     evidence.set_ylabel("Evidence (log10)")

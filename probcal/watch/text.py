@@ -20,7 +20,7 @@ HEADERS = (
 )  # fmt: skip
 _OF_WAITING = 2
 """The last columns, which the command shows only where rows wait for their label."""
-EVIDENCE_HEADERS = ("evidence", "alarm at", "alarm since")
+EVIDENCE_HEADERS = ("log10 evidence", "alarm at", "alarm since")
 LEGEND = "Calibrated predictions have intercept 0 and slope 1. Intervals are of 95 %, losses in bits."
 LEGEND_OF_WAITING = (
     "expected: log loss of all rows, with and without a label, if their predictions are calibrated. It needs no labels."
@@ -34,8 +34,8 @@ def watched_text(watched: Watched) -> Iterator[str]:
         headers = HEADERS[shown]
         yield _table(["period", *headers], [[one.name, *line(one)[shown]] for one in watched.periods])
         if watched.groups:
-            lines = [[one.name, *line(one)[shown], *evidence_cells(watched, one)] for one in watched.groups]
-            yield _table(["group", *headers, *EVIDENCE_HEADERS], lines)
+            lines = [[one.name, *evidence_cells(watched, one), *line(one)[shown]] for one in watched.groups]
+            yield _table(["group", *EVIDENCE_HEADERS, *headers], lines)
         yield f"{LEGEND}\n{LEGEND_OF_WAITING}" if watched.n_waiting else LEGEND
     counts = [counted(watched.n_new, "new row")]
     counts += [f"{counted(watched.rows.n_seen)} seen before"] if watched.rows.n_seen else []
@@ -46,6 +46,8 @@ def watched_text(watched: Watched) -> Iterator[str]:
             f"left out: {counted(watched.rows.n_late)} whose time is before the last one of the state, and in no "
             "earlier log; put each row into the log when it is predicted, with an empty label, or run without --state"
         )
+    if n_days := watched.rows.n_changed_days:
+        yield f"labels of {counted(n_days, 'day')} have changed since they were counted; a new --state counts them anew"
     yield from watched.log.notes
     yield from verdict(watched)
 
@@ -57,19 +59,37 @@ def verdict(watched: Watched) -> list[str]:
         everything = watched.monitors.all_rows
         groups = ", and in no group" if watched.monitors.families else ""
         return [f"no alarm{groups}: {_evidence(everything)}; nothing to do"]
-    return [_alarm("" if name == ALL_ROWS else f" in {name}", one) for name, one in alarms]
+    of_groups = [name for name, _ in alarms if name != ALL_ROWS]
+    n_groups = sum(len(family) for family in watched.monitors.families)
+    texts = [_alarm(f" in {name}", one, _advice(f" in {name}", one)) for name, one in alarms if name != ALL_ROWS]
+    if alarms[0][0] == ALL_ROWS:
+        one = alarms[0][1]
+        advice = _advice("", one)
+        if 0 < len(of_groups) < n_groups:
+            advice = f"What to do: first calibrate {' and '.join(of_groups)}. The other groups show no change."
+        texts.insert(0, _alarm("", one, advice))
+    return texts
 
 
-def _alarm(where: str, dated: DatedMonitor) -> str:
+def _alarm(where: str, dated: DatedMonitor, advice: str) -> str:
     monitor, dates = dated.monitor, dated.dates()
-    map_ = "sigmoid" if monitor.slope_ == 1 else "beta"
-    rows = f"the rows{where} since {dates['onset']}"
+    meaning = (
+        "when the labels came" if dated.has_late_labels else f"between {dates['onset_from']} and {dates['onset_to']}"
+    )
+    change = f"log-odds times {monitor.slope_:g}, plus {monitor.shift_:g}"
+    if monitor.slope_ == 1 and monitor.shift_ is not None:
+        change = f"the odds of the positive label are {math.exp(monitor.shift_):.2g} times as high as predicted"
     return (
         f"ALARM{where} since {dates['alarm']}: calibration has changed; {_evidence(dated)}\n"
-        f"It began about {dates['onset']} (between {dates['onset_from']} and {dates['onset_to']}): log-odds times "
-        f"{monitor.slope_:g}, plus {monitor.shift_:g}\n"
-        f"What to do: calibrate on {rows} (probcal measure ... --calibrate {map_} --export map.json), then begin a new "
-        "state"
+        f"It began about {dates['onset']} ({meaning}): {change}\n{advice}"
+    )
+
+
+def _advice(where: str, dated: DatedMonitor) -> str:
+    map_ = "sigmoid" if dated.monitor.slope_ == 1 else "beta"
+    return (
+        f"What to do: put the rows{where} since {dated.dates()['onset']} into a file, and fit a map: probcal measure "
+        f"FILE ... --calibrate {map_} --export map.json. Then watch the mapped predictions with a new --state."
     )
 
 
@@ -109,8 +129,7 @@ def evidence_cells(watched: Watched, group: Period) -> list[str]:
     if dated is None:
         return ["", "", ""]
     level = -math.log10(dated.monitor.false_alarm_rate)
-    powers = (f"10^{_power(dated.monitor.log10_evidence_)}", f"10^{_power(level)}")
-    return [*powers, dated.dates().get("alarm", "")]
+    return [_power(dated.monitor.log10_evidence_), _power(level), dated.dates().get("alarm", "")]
 
 
 def _table(headers: Sequence[str], lines: Sequence[Sequence[str]]) -> str:

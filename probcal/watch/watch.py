@@ -54,8 +54,7 @@ def watch(request: WatchRequest) -> Watched:
 
     Raises ProbcalError for a table or a state that cannot be used.
     """
-    columns = request.predictions.groups
-    state = State.read(request.state, request.false_alarm_rate, columns)
+    state = State.read(request.state, request.false_alarm_rate, request.predictions)
     log = read_log(request.predictions, request.time)
     rows = state.update(log)
     shown = log.take(rows.mask | ~log.has_label)

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
+from probcal.errors import ProbcalError
 from probcal.watch.log import Log
 from probcal.watch.monitors import Monitors
 from probcal.watch.state import State
@@ -61,7 +62,29 @@ def test_rows_that_left_the_log_still_wait_and_their_labels_count_when_they_come
     state.update(log([4], [0.2], [1], ["b"]))
     new = state.update(log([1, 4], [0.2, 0.2], [1, 1], ["a", "b"]))
     assert new.mask.tolist() == [True, False] and (new.n_seen, new.n_late) == (1, 0)
-    assert state.monitors.all_rows.monitor.n_rows_ == 4 and not state.waiting
+    assert state.monitors.all_rows.monitor.n_rows_ == 4 and not any(one.waiting for one in state.rows.values())
+
+
+def test_rows_of_the_newest_day_are_known_by_time_and_prediction_and_not_by_their_place():
+    state = State(Monitors(0.01))
+    first = log([1] * 10, [0.9] * 10, [1] * 10, ["a"] * 10)
+    state.update(first)
+    above = log([1] * 20, [0.1] * 10 + [0.9] * 10, [0] * 10 + [1] * 10, ["a"] * 20)
+    assert state.update(above).mask.tolist() == [True] * 10 + [False] * 10
+    rotated = log([1] * 3, [0.3, 0.4, 0.5], [0, 0, 1], ["a"] * 3)
+    assert state.update(rotated).mask.all()
+    assert state.monitors.all_rows.monitor.n_rows_ == 23
+
+
+def test_labels_that_are_gone_are_noticed_before_they_could_count_twice():
+    state = State(Monitors(0.01))
+    state.update(log([1, 2, 3], [0.2, 0.3, 0.4], [0, 1, 0], list("aaa")))
+    with pytest.raises(ProbcalError, match="1 row of 1970-01-02 had a label when it was counted, and 0 have one now"):
+        state.update(log([1, 2, 3], [0.2, 0.3, 0.4], [-1, 1, 0], list("aaa")))
+    changed = state.update(log([1, 2, 3], [0.2, 0.3, 0.4], [1, 1, 0], list("aaa")))
+    assert not changed.mask.any() and changed.n_changed_days == 1
+    # rows that were cut from the log are no lost labels
+    assert state.update(log([3, 4], [0.4, 0.5], [0, -1], list("aa"))).n_seen == 1
 
 
 def test_any_alarm_of_all_rows_and_six_groups_keeps_the_rate():

@@ -129,7 +129,9 @@ def test_report_shows_periods_groups_and_the_rows_before_and_since_the_onset(her
     page = (here / "page.html").read_text()
     assert "2025-12" in page and "shop = &lt;b&gt;" in page and "<b>" not in page
     assert "Calibration over time" in page and "Lines: Perfectly calibrated, before the onset, since the onset" in page
-    assert "already exists" in watch(frame, "--report", "page.html").output
+    assert watch(frame, "--report", "page.html").exit_code == 3  # the next run replaces its page
+    (here / "mine.html").write_text("<!doctype html>")
+    assert "already exists" in watch(frame, "--report", "mine.html").output
     assert watch(frame.assign(y=""), "--report", "empty.html").exit_code == 0  # no label has come yet
 
 
@@ -149,7 +151,15 @@ def test_plan_needs_neither_times_nor_labels(here):
         ({"p": 1.5}, (), "log.csv"),
         ({}, ("--time", "wen"), 'has no column "wen"; did you mean "when"?'),
         ({}, ("--state", "other.json"), "other.json holds no state of probcal watch"),
-        ({}, ("--state", "begun.json", "--false-alarms", "0.05"), "was begun with --false-alarms 0.01"),
+        ({}, ("--state", "begun.json", "--false-alarms", "0.05"), "was begun with --false-alarms 0.01; do the same"),
+        ({}, ("--state", "begun.json", "--positive", "0"), "was begun without --positive; do the same"),
+        ({}, ("--report", "log.csv", "--force"), "log.csv is also TABLE; name another file"),
+        ({"when": "2225-01-15"}, (), "log.csv:2: column "),
+        (
+            {"when": ["soon"] + ["2025-01-01"] * 199},
+            (),
+            'log.csv:2: column "when" holds "soon", no date like the others',
+        ),
     ],
 )
 def test_faults_are_named_and_nothing_is_written(here, change, words, message):
