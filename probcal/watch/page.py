@@ -50,7 +50,7 @@ def page(watched: Watched, every: Every) -> str:
     return render(
         "watch.html",
         title=f"Calibration over time: {log.name}",
-        findings=[sentence.replace("\n", ". ") + "." for sentence in verdict(watched)],
+        findings=[sentence.replace("\n", ". ").rstrip(".") + "." for sentence in verdict(watched)],
         about=[f"{len(log.y):,} rows, of which {watched.n_waiting:,} have no label yet", *log.notes],
         over_time=styled_picture("Calibration over time", partial(time_figure, periods, monitors, log, every)),
         period_header=["period", *HEADERS],
