@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
+from click.core import ParameterSource
 
 from probcal.cli import suggestions as complete
 from probcal.cli.options import (
@@ -157,6 +158,8 @@ def measure(
     from probcal.metrics.decisions import read_costs
     from probcal.reading.prediction_file import PredictionsRequest
 
+    if time is None and click.get_current_context().get_parameter_source("every") is ParameterSource.COMMANDLINE:
+        raise click.UsageError("--every needs --time, the column of the dates.")
     request = PredictionsRequest(
         table, probability, target, positive, weight, groups, decimal, label, reading, time=time, every=every,
         grades=grades,

@@ -139,7 +139,7 @@ def find_config(name: str) -> Path:
     path = Path(name)
     # A folder of that name holds results and no experiment. A Path would raise an error for a name that is too long.
     is_shipped = name in config_names() and not os.path.isfile(path)
-    if not is_shipped and not os.path.isdir(path) and _TABLE_ENDINGS & {ending.lower() for ending in path.suffixes}:
+    if not is_shipped and os.path.isfile(path) and _TABLE_ENDINGS & {ending.lower() for ending in path.suffixes}:
         raise ProbcalError(
             f"{name} is a table, and an experiment is a YAML file; to rank learners and methods on a table, type: "
             f"probcal try {shlex.quote(name)} --target COLUMN"

@@ -212,7 +212,8 @@ def new_map(name: str, base_rates: Sequence[float] | None = None) -> Any:
     map_class = getattr(import_module(module), class_name)
     if base_rates is None:
         return map_class()
-    return map_class(base_rates[1] if len(base_rates) == 2 else dict(enumerate(base_rates)))
+    # the predictions are taken at their word, because they may be of an event that is rarer than 1 in 2n
+    return map_class(base_rates[1] if len(base_rates) == 2 else dict(enumerate(base_rates)), clip=1e-12)
 
 
 def exported_map(

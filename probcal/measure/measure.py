@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from probcal.errors import ProbcalError
 from probcal.measure.machine_text import csv_text_of, json_text_of
 from probcal.measure.maps import (
@@ -37,6 +39,8 @@ Printer = Callable[[str], None]
 FEWEST_ASKED_DRAWS = 20
 # From so many rows on, the values are printed before their intervals.
 _MANY_ROWS = 100_000
+_CLEAR = 4.0
+"""Standard deviations between the mean probability and the base rate that are no chance."""
 _OTHER_FORMATS = (".parquet", ".feather", ".arff", ".xlsx", ".xls", ".json", ".gz", ".zip")
 
 
@@ -100,7 +104,8 @@ def measure(
     measured = predictions
     if base_rates is not None:
         measured = weighted_to(predictions, base_rates)
-        predictions = replace(predictions, notes=[*predictions.notes, weighting_text(predictions, base_rates)])
+        notes = [*predictions.notes, weighting_text(predictions, base_rates), *_base_rate_note(predictions)]
+        predictions = replace(predictions, notes=notes)
 
     def show_values(sections: list[MeasuredSection]) -> None:
         assert print_early is not None
@@ -133,6 +138,22 @@ def measure(
             print_line(line)
     else:
         print_line(csv_text_of(measurement) if options.format == "csv" else json_text_of(measurement))
+
+
+def _base_rate_note(predictions: FilePredictions) -> list[str]:
+    """Return a note if the predictions of two classes are clearly made for another base rate than that of the file."""
+    if not predictions.is_binary:
+        return []
+    weight = predictions.weight / predictions.weight.sum()
+    p, y = predictions.p, predictions.y
+    difference = float(weight @ (p - y))
+    deviation = float(np.sqrt((weight**2) @ (p * (1 - p))))
+    if abs(difference) <= _CLEAR * deviation:
+        return []
+    return [
+        f"the mean probability is {weight @ p:.4g}, and the base rate {weight @ y:.4g}: these predictions are not of "
+        "this file's base rate, which prior assumes. Fit prior on rows like those of the model, or take another map"
+    ]
 
 
 def _read(request: PredictionsRequest, options: MeasureOptions) -> FilePredictions:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from probcal._io import printable, wrap_line
 from probcal.config.columns import ExperimentColumn
@@ -302,7 +303,8 @@ class TrialResult:
     @cached_property
     def _model(self) -> Any:
         """Return the best method, fitted on all labelled rows."""
-        return self._pipeline.fit(*self.prepared.training_rows(), self.prepared.weight)
+        with threadpool_limits(1):  # as in a cell: many small fits would wait for each other's threads
+            return self._pipeline.fit(*self.prepared.training_rows(), self.prepared.weight)
 
     @cached_property
     def unseen(self) -> UnseenResult | None:

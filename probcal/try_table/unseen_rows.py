@@ -235,7 +235,8 @@ class UnseenResult:
             return f"{text}; so few rows may differ by chance."
         if value.low <= high and value.high >= low:
             return f"{text}; the two intervals overlap, so this may be chance."
-        return f"{text}: the test rows are {'harder' if is_above else 'easier'} to predict than the training rows."
+        # rows that are as easy to separate have another log loss, too, if the shares of the classes have moved
+        return f"{text}: the test rows are not like the training rows. Compare the shares of the classes, and the AUC."
 
     @property
     def notes(self) -> list[str]:

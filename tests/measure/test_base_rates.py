@@ -54,8 +54,27 @@ def test_metrics_are_those_of_rows_weighted_by_hand(here):
     assert found["before", "log_loss_nats"] == pytest.approx(log_loss(frame.y, frame.p, sample_weight=weight), rel=1e-9)
     assert found["before", "base_rate"] == pytest.approx(0.002)
     # the shares of stratified folds differ a little from those of all rows
-    after = PriorCalibrator(0.002).fit(frame.p, frame.y).predict_proba(frame.p)[:, 1]
+    after = PriorCalibrator(0.002, clip=1e-12).fit(frame.p, frame.y).predict_proba(frame.p)[:, 1]
     assert found["prior", "log_loss_nats"] == pytest.approx(log_loss(frame.y, after, sample_weight=weight), rel=0.02)
+
+
+def test_small_probabilities_keep_their_odds_ratio_after_few_rows(here):
+    frame = two_classes()
+    written(frame, here / "a.csv")
+    assert probcal(*CALL, *PRIOR, ".0001", "--export", "small.json").exit_code == 0
+    pd.DataFrame({"p": [1e-9, 1e-6, 0.3, 1 - 1e-9]}).to_csv("new.csv", index=False)
+    assert probcal("apply", "small.json", "new.csv", "-o", "o.csv").exit_code == 0
+    new = pd.read_csv("o.csv")
+    rate = frame.y.mean()
+    odds = new.p / (1 - new.p) * (0.0001 / 0.9999) / (rate / (1 - rate))
+    np.testing.assert_allclose(new.iloc[:, -1], odds / (1 + odds), rtol=1e-6)
+
+
+def test_predictions_of_another_base_rate_are_told(here):
+    frame = two_classes()
+    assert "are not of this file's base rate" not in probcal(*CALL, *PRIOR, ".002").stdout
+    written(frame.assign(p=frame.p / 3), here / "a.csv")
+    assert "are not of this file's base rate" in " ".join(probcal(*CALL, *PRIOR, ".002").stdout.split())
 
 
 def test_weighting_gives_what_a_sample_with_the_new_base_rate_gives(tmp_path, monkeypatch):
@@ -76,7 +95,7 @@ def test_weighting_gives_what_a_sample_with_the_new_base_rate_gives(tmp_path, mo
 def test_the_files_hold_the_corrected_probabilities(here):
     text = probcal(*CALL, *PRIOR, ".002", "-o", "o.csv", "--export", "m.json", "--report", "r.html").stdout
     frame = two_classes()
-    by_hand = PriorCalibrator(0.002).fit(frame.p, frame.y).predict_proba(frame.p)[:, 1]
+    by_hand = PriorCalibrator(0.002, clip=1e-12).fit(frame.p, frame.y).predict_proba(frame.p)[:, 1]
     np.testing.assert_array_equal(pd.read_csv("o.csv").p_prior, by_hand)
     assert 'are for the base rate "1": 0.002;' in " ".join(text.split())
     assert "for the base rate" in (here / "r.html").read_text(encoding="utf-8")
@@ -96,7 +115,7 @@ def test_several_classes_name_each_rate(here):
     assert result.exit_code == 0, result.output
     p = frame[["p_cat", "p_cow", "p_dog"]].to_numpy()
     new = {"cat": 0.2, "cow": 0.5, "dog": 0.3}
-    by_hand = PriorCalibrator(new).fit(p / p.sum(axis=1, keepdims=True), frame.y)
+    by_hand = PriorCalibrator(new, clip=1e-12).fit(p / p.sum(axis=1, keepdims=True), frame.y)
     expected = by_hand.predict_proba(p / p.sum(axis=1, keepdims=True))
     found = pd.read_csv("o.csv")[["p_cat_prior", "p_cow_prior", "p_dog_prior"]]
     np.testing.assert_allclose(found, expected, rtol=1e-12)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from probcal._learner_output import normalised_rows
+from probcal._validation import Constraint, Rule
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration
 from probcal.methods.calibrators._calibrator import Calibrator, Input
 from probcal.methods.calibrators.formula import Formula, clip
@@ -26,14 +27,18 @@ class PriorCalibrator(Calibrator):
         share. None takes the shares in ``y``, so nothing changes.
     input : {"probability", "score"}, default="probability"
         What ``fit`` and ``predict_proba`` get: predicted probabilities, or any real scores, which are read as log-odds.
-        No probability is read as less than 1 / (2n) for n rows.
+    clip : "rows" or float, default="rows"
+        The smallest probability that is read as it is; smaller ones are read as this. ``"rows"`` is 1 / (2n) for n
+        rows. Give a small number, such as 1e-12, for rare events: the correction learns nothing from rows but shares,
+        so few rows do not make small probabilities less certain.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         Labels in sorted order.
     smallest_ : float
-        1 / (2n). n is the number of rows of positive weight, and with ``frequency_weights`` their total weight.
+        ``clip``, or 1 / (2n). n is the number of rows of positive weight, and with ``frequency_weights`` their total
+        weight.
     factors_ : ndarray of shape (n_classes,)
         Base rate of each class over its share in ``y``.
 
@@ -57,11 +62,27 @@ class PriorCalibrator(Calibrator):
     fitted_attributes = ("factors_",)
     is_rising = True
 
-    def __init__(self, base_rate: float | Mapping[Any, float] | None = None, *, input: Input = "probability") -> None:
+    constraints: ClassVar[dict[str, Constraint]] = {
+        "clip": Rule(
+            lambda value: value == "rows" or (isinstance(value, int | float) and 0 < value < 0.5),
+            '"rows", or a number above 0 and below .5',
+        ),
+    }
+
+    def __init__(
+        self,
+        base_rate: float | Mapping[Any, float] | None = None,
+        *,
+        input: Input = "probability",
+        clip: Literal["rows"] | float = "rows",
+    ) -> None:
         self.base_rate = base_rate
         self.input = input
+        self.clip = clip
 
     def _fit_maps(self, matrix: np.ndarray, labels: np.ndarray, weights: np.ndarray | None) -> None:
+        if self.clip != "rows":
+            self.smallest_ = float(self.clip)
         shares = np.bincount(np.searchsorted(self.classes_, labels), weights)
         shares = shares / shares.sum()
         self.factors_ = (shares if self.base_rate is None else _base_rates(self.base_rate, self.classes_)) / shares
