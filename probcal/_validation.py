@@ -211,8 +211,8 @@ Constraint = Rule | tuple[Any, ...]
 """A rule, or the allowed values."""
 
 
-# The tables of scikit-learn (_parameter_constraints) are private, change between its versions, and cannot say what holds
-# for a value beyond its type and range, such as two rising numbers. A component of another package may have one.
+# scikit-learn's tables (_parameter_constraints) are private, change between its versions, and cannot say what holds for
+# a value beyond its type and range, such as two rising numbers. Components of other packages may have them.
 class CheckedParameters:
     """Check constructor parameters against ``constraints``, to which each class adds those of its own parameters.
 
