@@ -15,6 +15,7 @@ import pyarrow as pa
 from probcal._io import counted, join_first
 from probcal.data.text_values import respell
 from probcal.errors import DataError, did_you_mean
+from probcal.metrics.checked_rows import effective_rows
 from probcal.reading.decimal_mark import Marks, decimal_marks
 from probcal.reading.file_columns import FileColumn
 from probcal.reading.levels import same_spelling
@@ -47,6 +48,8 @@ from probcal.try_table.split_choice import (
 from probcal.try_table.warning_codes import refuse_unknown_codes, shown_warnings
 
 _MOST_NAMES = 10
+_UNEVEN = 4
+"""How many times as many rows there must be as Kish's effective number of rows for a note on it."""
 
 
 def slug(text: str, default: str) -> str:
@@ -266,6 +269,10 @@ def prepare(request: TableRequest, n_splits: int = 10) -> PreparedTable:
         if n_weightless := int(((weight == 0) & labels.notna()).sum()):
             words = [*words, f"left out: {counted(n_weightless)} of weight 0"]
             labels = labels.where(weight > 0)
+        known = weight[labels.notna().to_numpy()]
+        if (n_effective := effective_rows(known, known**2)) < len(known) / _UNEVEN:
+            note = f"the weights are uneven: {counted(len(known))} count like {n_effective:,.0f} of equal weight"
+            words = [*words, note]
     target = read_target(target_name, labels, table_name, target_mark, request.positive)
     columns = _infer_columns(table, names, target, choices, marks, split, request.weight, weight)
     number_names = {target_name, *(column.name for column in columns if column.kind == "number")}

@@ -129,3 +129,14 @@ def test_an_impossible_column_of_weights_is_refused(tmp_path, words, message):
     result = probcal("try", written(weighted(), tmp_path / "c.csv"), "-t", "left", *call)
     assert message in result.stderr
     assert result.exit_code == 2
+
+
+def test_uneven_weights_are_told_with_the_effective_number_of_rows(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame = weighted().assign(w=1)
+    frame.to_csv("even.csv", index=False)
+    frame.assign(w=[1000] * 4 + [1] * (len(frame) - 4)).to_csv("uneven.csv", index=False)
+    words = ("-t", "left", "-w", "w", "-l", "tree", "-m", "direct", "--dry-run")
+    assert "uneven" not in probcal("try", "even.csv", *words).stdout
+    # Kish: (4,000 + 156)^2 / (4 million + 156)
+    assert "160 rows count like 4 of equal weight" in " ".join(probcal("try", "uneven.csv", *words).stdout.split())
