@@ -19,7 +19,7 @@ ABSENT_ON_WINDOWS = {
 
 WITHOUT_UNIX = """
 import importlib, os, pkgutil, signal, sys
-import distributed, joblib, loky, matplotlib.pyplot, numba, openml, sklearn.datasets, tqdm  # with guards of their own
+import distributed, joblib, loky, matplotlib.pyplot, numba, openml, sklearn.datasets, tqdm, xgboost  # own guards
 for name in {blocked}:
     sys.modules[name] = None
 for module, names in {absent}.items():

@@ -60,7 +60,11 @@ def command(tmp_path_factory):
 
 
 def replaced(old, new):
-    return lambda text: text.replace(old, new)
+    def edit(text):
+        assert old in text
+        return text.replace(old, new)
+
+    return edit
 
 
 def renamed(text):
@@ -100,7 +104,7 @@ def test_renamed_variables_leave_witnesses_equal(command):
         ),
         (
             "metrics/ranking.py",
-            replaced("(negative[1:] + negative[:-1]) / 2", "negative[1:]"),
+            replaced("prepend=-1) - n1) / 2", "prepend=-1) - n1)"),
             "auc",
             2,
         ),
