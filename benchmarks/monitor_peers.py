@@ -43,10 +43,16 @@ def main() -> None:
     parser = speed.parser(__doc__, "monitor_peers")
     parser.add_argument("--river", metavar="PYTHON", help="a Python that has river")
     parser.add_argument("--nannyml", metavar="PYTHON", help="a Python that has NannyML")
+    parser.add_argument(
+        "--mean",
+        type=float,
+        default=-1.0,
+        help="mean of the log-odds (%(default)s: a base rate of .33; 0: .5; -7.3: .002)",
+    )
     options = parser.parse_args()
     rng = np.random.default_rng(0)
-    null = streams(rng, (0.0, 1.0, 1.0), N_NULL)
-    changed = {name: streams(rng, change, N_STREAMS) for name, change in CHANGES.items()}
+    null = streams(rng, (0.0, 1.0, 1.0), N_NULL, options.mean)
+    changed = {name: streams(rng, change, N_STREAMS, options.mean) for name, change in CHANGES.items()}
     worlds = {"no change": null, **changed}
     alarms = {"monitor": {name: our_alarms(*one) for name, one in worlds.items()}}
     alarms["c_emp"] = {name: c_emp_alarms(*one) for name, one in worlds.items()}
@@ -60,16 +66,19 @@ def main() -> None:
     lines = [["no change: alarms in 100 streams", *(str(false_alarms(rows["no change"])) for rows in alarms.values())]]
     lines += [[name, *(delay(rows[name]) for rows in alarms.values())] for name in CHANGES]
     description = (
-        f"Median rows from the change to the alarm in {N_STREAMS} streams. In brackets: streams without an alarm, and "
-        "with one before the change, if there are any."
+        f"Base rate {null[1].mean():.2g}. Median rows from the change to the alarm in {N_STREAMS} streams. In "
+        "brackets: streams without an alarm, and with one before the change, if there are any."
     )
-    speed.report(options.out, "monitor_peers.py", description, ["", *alarms], lines)
+    script = "monitor_peers.py" if options.mean == -1 else f"monitor_peers.py --mean {options.mean:g}"
+    speed.report(options.out, script, description, ["", *alarms], lines)
 
 
-def streams(rng: np.random.Generator, change: tuple[float, float, float], n_streams: int) -> Streams:
+def streams(
+    rng: np.random.Generator, change: tuple[float, float, float], n_streams: int, mean: float = -1.0
+) -> Streams:
     """Return predictions and labels, (n_streams, n_rows)."""
     shift, slope, share = change
-    log_odds = rng.normal(-1, 1.5, (n_streams, BEFORE + AFTER))
+    log_odds = rng.normal(mean, 1.5, (n_streams, BEFORE + AFTER))
     place = np.arange(BEFORE + AFTER) - BEFORE
     # a gradual change has no share: it grows from row to row
     size = np.clip(place / AFTER, 0, 1) if np.isnan(share) else (place >= 0) & (rng.random(log_odds.shape) < share)
