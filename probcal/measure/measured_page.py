@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,10 +22,8 @@ from probcal.reporting.html.page import render
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Scale = Literal["linear", "logit"]
-# Observed frequency below which, or above 1 less which, a diagram has logit axes. On linear axes, most calibrated
-# predictions of such a class lie in the first twentieth of the axis, where points and bars cover each other.
-_RARE = 0.02
+    from probcal.reporting.reliability_figure import Scale
+
 # Width and height of a diagram and of a panel of a class, in inches.
 _DIAGRAM, _PANEL = 4.2, 3.2
 
@@ -87,7 +85,6 @@ def reliability_figure(
     if scale is None:
         is_several = section.p.ndim == 2 and not predictions.is_binary
         shown = top_label(section.y, section.p)[0] if is_several else section.y == 1
-        share = float(np.average(shown, weights=section.weight))
-        scale = "logit" if min(share, 1 - share) < _RARE else "linear"
+        scale = drawing.usual_scale(float(np.average(shown, weights=section.weight)))
     title = printable(section.name, 40) if size == _DIAGRAM else ""  # a panel stands below its heading
     return drawing.reliability_figure(title, section.y, stages, section.weight, has_bands, scale, size)

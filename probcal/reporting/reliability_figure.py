@@ -16,13 +16,22 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Floats = npt.NDArray[np.float64]
+Scale = Literal["linear", "logit"]
+# Observed frequency below which, or above 1 less which, a diagram has logit axes. On linear axes, most calibrated
+# predictions of such a class lie in the first twentieth of the axis, where points and bars cover each other.
+_RARE = 0.02
 # Number of rows in all resamples of a diagram, which takes some seconds.
 _MOST_RESAMPLED_ROWS = 20_000_000
 
 
+def usual_scale(share: float) -> Scale:
+    """Return the scale of a diagram of rows of which this share is positive."""
+    return "logit" if min(share, 1 - share) < _RARE else "linear"
+
+
 def reliability_figure(
     title: str, y: npt.NDArray[Any], stages: Mapping[str, Floats], weight: Floats | None, has_bands: bool = True,
-    scale: Literal["linear", "logit"] = "linear", size: float = 4.2,
+    scale: Scale = "linear", size: float = 4.2,
 ) -> Figure:  # fmt: skip
     """Return a diagram of the probabilities in ``stages`` by their names, (n_rows,) or (n_rows, n_classes).
 

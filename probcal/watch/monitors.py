@@ -11,7 +11,7 @@ import numpy as np
 from probcal.protection import CalibrationMonitor
 from probcal.reading.dates import as_date
 from probcal.watch.log import Log
-from probcal.watch.periods import group_name, group_rows
+from probcal.watch.periods import rows_by_group
 
 ALL_ROWS = "all rows"
 
@@ -105,17 +105,13 @@ class Monitors:
         """Add rows in the order of time, which all have labels."""
         self.all_rows.update(log)
         known = self.by_name
-        rows_by_name = {
-            group_name(column, value): group_rows(values, value)
-            for column, values in log.groups.items()
-            for value in sorted(set(values))
-        }
-        if new := [name for name in rows_by_name if name not in known]:
+        groups = rows_by_group(log)
+        if new := [name for name in groups if name not in known]:
             place = len(self.families) + 1
             rate = self.false_alarm_rate / 2 / (place * (place + 1)) / len(new)
             self.families.append({name: DatedMonitor(CalibrationMonitor(rate)) for name in new})
             known = self.by_name
-        for name, rows in rows_by_name.items():
+        for name, rows in groups.items():
             known[name].update(log.take(rows))
         for place, family in enumerate(self.families, start=1):
             self._step_down(list(family.values()), self.false_alarm_rate / 2 / (place * (place + 1)))

@@ -15,7 +15,7 @@ from probcal.reporting.html.charts import missing_pictures_note, styled_picture
 from probcal.reporting.html.page import render
 from probcal.watch.log import Log
 from probcal.watch.monitors import ALL_ROWS, DatedMonitor, Monitors
-from probcal.watch.periods import Period, group_name, group_rows, groups_of, period_rows, periods_of
+from probcal.watch.periods import Period, groups_of, period_rows, periods_of, rows_by_group
 from probcal.watch.text import EVIDENCE_HEADERS, HEADERS, LEGEND, LEGEND_OF_WAITING, evidence_cells, line, verdict
 from probcal.watch.watch import Watched
 
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 _MARK = b'<meta name="generator" content="probcal watch'
 _MOST_DIAGRAMS = 6
 _MOST_CURVES = 4
-_RARE = 0.02
-"""Base rate below which reliability diagrams have logit axes."""
 _GUARANTEE = (
     "The evidence is a test martingale: as long as predictions are calibrated, any evidence ever reaches its alarm "
     "line with at most the probability of --false-alarms, however often you look. This needs that the delay of a label "
@@ -38,13 +36,18 @@ _GUARANTEE = (
 def page(watched: Watched, every: Every) -> str:
     """Return the text of the page. It shows all rows of the log, also those that an earlier run has seen."""
     log, monitors = watched.log, watched.monitors
-    periods = periods_of(log, every)
+    # without an earlier run, the command has measured all rows already
+    is_new = watched.n_new + watched.n_waiting == len(log.y)
+    periods = watched.periods if is_new else periods_of(log, every)
+    groups = watched.groups if is_new else groups_of(log)
     labelled = log.take(log.has_label)
+    group_rows = rows_by_group(labelled)
     alarms = [name for name, one in monitors.by_name.items() if one.monitor.alarm_ is not None]
     diagrams = [
-        styled_picture(f"Reliability: {name}", partial(reliability_figure, name, rows_of(labelled, name), dated))
+        styled_picture(f"Reliability: {name}", partial(reliability_figure, name, rows, dated))
         for name in (alarms[:_MOST_DIAGRAMS] or [ALL_ROWS])
         for dated in [monitors.by_name[name]]
+        for rows in [labelled.take(group_rows[name]) if name in group_rows else labelled]
         if len(labelled.y)
     ]
     return render(
@@ -55,7 +58,7 @@ def page(watched: Watched, every: Every) -> str:
         over_time=styled_picture("Calibration over time", partial(time_figure, periods, monitors, log, every)),
         period_header=["period", *HEADERS],
         periods=[[one.name, *line(one)] for one in periods],
-        groups=[[one.name, *evidence_cells(watched, one), *line(one)] for one in groups_of(log)],
+        groups=[[one.name, *evidence_cells(watched, one), *line(one)] for one in groups],
         group_header=["group", *EVIDENCE_HEADERS, *HEADERS],
         diagrams=[diagram for diagram in diagrams if diagram is not None],
         legend=[
@@ -122,24 +125,15 @@ def time_figure(periods: list[Period], monitors: Monitors, log: Log, every: Ever
     return figure
 
 
-def rows_of(log: Log, name: str) -> Log:
-    """Return the rows of the monitor ``name``: those of a group, or all."""
-    for column, values in log.groups.items():
-        for value in set(values):
-            if group_name(column, value) == name:
-                return log.take(group_rows(values, value))
-    return log
-
-
 def reliability_figure(name: str, labelled: Log, dated: DatedMonitor) -> Figure:
     """Return the diagram of rows before and since the onset, or of all rows without an alarm."""
     from probcal.plots.reliability import ReliabilityDisplay
     from probcal.reporting.drawing import COLOURS, titled_figure
+    from probcal.reporting.reliability_figure import usual_scale
 
     figure = titled_figure(printable(name, 40), 4.2, 4.2)
     axes = figure.add_subplot()
-    positive = float(labelled.y.mean())
-    is_rare = min(positive, 1 - positive) < _RARE
+    scale = usual_scale(float(labelled.y.mean()))
     parts = {"all rows": labelled}
     if (onset := dated.monitor.onset_) is not None:
         since = labelled.days >= dated.day(onset)
@@ -148,7 +142,7 @@ def reliability_figure(name: str, labelled: Log, dated: DatedMonitor) -> Figure:
         if len(rows.y):
             ReliabilityDisplay.from_predictions(
                 rows.y, rows.p, bands="confidence" if len(np.unique(rows.y)) > 1 else None, name=part, n_resamples=40,
-                ax=axes, color=color, scale="logit" if is_rare else "linear",
+                ax=axes, color=color, scale=scale,
             )  # fmt: skip
     axes.spines[["top", "right"]].set_visible(False)
     return figure

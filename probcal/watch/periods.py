@@ -67,21 +67,16 @@ def period_rows(days: npt.NDArray[np.float64], every: Every) -> list[tuple[str, 
 
 def groups_of(log: Log) -> list[Period]:
     """Return a line for each group of each column, in the order of names."""
-    return [
-        period_of(group_name(column, value), log.y[rows], log.p[rows])
+    return [period_of(name, log.y[rows], log.p[rows]) for name, rows in rows_by_group(log).items()]
+
+
+def rows_by_group(log: Log) -> dict[str, Bools]:
+    """Return the mask of the rows, (n_rows,), of each group by its name in tables, in the order of names."""
+    return {
+        f"{column} = {value}": np.asarray(values == value, dtype=bool)
         for column, values in log.groups.items()
         for value in sorted(set(values))
-        for rows in [group_rows(values, value)]
-    ]
-
-
-def group_name(column: str, value: str) -> str:
-    """Return what a group is called in tables."""
-    return f"{column} = {value}"
-
-
-def group_rows(values: npt.NDArray[np.object_], value: str) -> Bools:
-    return np.asarray(values == value, dtype=bool)
+    }
 
 
 def period_of(name: str, y: npt.NDArray[np.int64], p: npt.NDArray[np.float64]) -> Period:
