@@ -39,6 +39,7 @@ from probcal.methods.probing import ProbingClassifier as ProbingClassifier
 from probcal.methods.protected import ProtectedClassifier as ProtectedClassifier
 from probcal.methods.protected import RetrainedClassifier as RetrainedClassifier
 from probcal.methods.relabeling import RelabelingClassifier as RelabelingClassifier
+from probcal.methods.tuned import TunedClassifier as TunedClassifier
 from probcal.methods.tuned_boosting import TunedBoostingClassifier as TunedBoostingClassifier
 from probcal.methods.weight_sweep import WeightSweepClassifier as WeightSweepClassifier
 from probcal.notebook.results import load_results as load_results

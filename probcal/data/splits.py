@@ -49,7 +49,8 @@ OPTIONAL: dict[Kind, str] = {"time_ordered": "order"}
 """Kind -> a key that it may have."""
 NESTED_KINDS: tuple[Kind, ...] = ("group_k_fold", "time_ordered", "chronological")
 """The kinds that can also decide on which training rows a method calibrates."""
-_NEWER_KEYS = ("file", "rows", "folds", "group", "order", "nested")
+_NEWER_KEYS = ("file", "rows", "folds", "group", "order", "nested", "copies")
+_KINDS_WITHOUT_COPIES: tuple[Kind, ...] = ("k_fold", "stratified_k_fold")
 EXPERIMENT_KINDS: tuple[Kind, ...] = (
     "holdout",
     "k_fold",
@@ -93,6 +94,10 @@ class Split(CardPart):
     than those that train. Rows of the same time are then on one side of every cut. For group_k_fold, time_ordered and
     chronological only.
     """
+    copies: Literal["drop"] | None = None
+    """``drop`` leaves out each row that equals an earlier one in all columns and in the label. Otherwise a random split
+    puts copies of training rows among the test rows. For k_fold and stratified_k_fold only.
+    """
     rows: SkipJsonSchema[RowNumbers | None] = None
     """The content of ``file``, which ``read_card`` puts here."""
 
@@ -114,6 +119,8 @@ class Split(CardPart):
             raise ValueError(f'a {self.kind} split takes no "{extra_keys[0]}"')
         if self.nested and self.kind not in NESTED_KINDS:
             raise ValueError(f"a {self.kind} split cannot be nested, only one of {', '.join(NESTED_KINDS)}")
+        if self.copies and self.kind not in _KINDS_WITHOUT_COPIES:
+            raise ValueError(f"a {self.kind} split cannot drop copies, only {' and '.join(_KINDS_WITHOUT_COPIES)} can")
         if self.file and not self.rows:
             raise ValueError("a rows split belongs to one data set; write it on its card")
         return self
@@ -265,7 +272,7 @@ def fold_rows(split: Split, name: str, X: pd.DataFrame, labels: np.ndarray, numb
     """Return the row numbers for training and those for testing of one split, each in rising order.
 
     Split ``number`` is fold ``number % folds`` of repetition ``number // folds``. The folds of one repetition are
-    disjoint, and together they are all rows, except that the first part of a time-ordered split never tests. Folds
+    disjoint, and together they are all rows, but for dropped copies and the first part of a time-ordered split. Folds
     depend on the rows' order, the labels or groups, the data set's ``name``, the repetition and the seed. Those of
     ``legacy_stratified_k_fold`` depend on the labels and the repetition alone.
 
@@ -278,6 +285,12 @@ def fold_rows(split: Split, name: str, X: pd.DataFrame, labels: np.ndarray, numb
     # scikit-learn is imported only here: most commands split nothing
     from sklearn.model_selection import KFold, StratifiedGroupKFold, StratifiedKFold
 
+    if split.copies == "drop":
+        distinct = np.flatnonzero(~pd.concat([X, pd.Series(labels, X.index, name="\0label")], axis=1).duplicated())
+        parts = fold_rows(
+            split.model_copy(update={"copies": None}), name, X.iloc[distinct], labels[distinct], number, seed
+        )
+        return distinct[parts[0]], distinct[parts[1]]
     folds = split.folds or 1
     repetition, fold = divmod(number, folds)
     if split.kind == "time_ordered":

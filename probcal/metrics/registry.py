@@ -145,6 +145,15 @@ _ENTRIES = (
         measured="asked",
     ),
     Metric(
+        "bounded_log_loss",
+        "cross entropy in nats with the predictions clipped to [.001, .999]",
+        "Bounded log loss",
+        "Log loss (nats) with the predictions clipped to [.001, .999]",
+        lambda prediction: clipped_log_loss(prediction.rows, 0.001),  # one certain error cannot decide about a method
+        most=-math.log(0.001),
+        measured="asked",
+    ),
+    Metric(
         "brier",
         "mean squared error, of several classes half the sum over the classes",
         "Brier",

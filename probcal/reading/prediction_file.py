@@ -176,6 +176,8 @@ def _read_grades(table: UserTable, given: str | None) -> tuple[str, npt.NDArray[
     if not 0 < (n_bins := int(given)) <= MOST_GROUPS:
         raise DataError(f"--grades {given}: name a column, or a number of bins from 1 to {MOST_GROUPS}")
     return n_bins
+
+
 def _periods(table: UserTable, request: PredictionsRequest) -> dict[str, npt.NDArray[np.object_]]:
     if request.time is None:
         return {}

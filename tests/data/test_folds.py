@@ -88,6 +88,31 @@ def test_legacy_folds_leave_the_global_stream_alone():
     assert np.random.random() == expected
 
 
+@pytest.mark.parametrize("kind", ["k_fold", "stratified_k_fold"])
+def test_dropped_copies_are_in_no_fold_and_the_rest_is_split_alone(kind):
+    generator = np.random.default_rng(0)
+    X = pd.DataFrame({"a": generator.integers(3, size=60).astype(float), "b": generator.choice(["x", "y"], 60)})
+    X.loc[::7, "a"] = np.nan  # two missing values are equal
+    labels = generator.integers(2, size=60)
+    seen, first = set(), []
+    for row, key in enumerate(zip(X["a"].astype(str), X["b"], labels, strict=True)):
+        if key not in seen:
+            first.append(row)
+        seen.add(key)
+    assert 3 < len(first) < 60
+    without = Split(kind=kind, folds=3)
+    for fold in range(3):
+        train, test = fold_rows(Split(kind=kind, folds=3, copies="drop"), "golden", X, labels, fold, 1)
+        assert sorted([*train, *test]) == first
+        alone = fold_rows(without, "golden", X.iloc[first], labels[first], fold, 1)
+        assert np.array_equal(train, np.array(first)[alone[0]]) and np.array_equal(test, np.array(first)[alone[1]])
+
+
+def test_only_plain_folds_can_drop_copies():
+    with pytest.raises(ValueError, match="a group_k_fold split cannot drop copies, only k_fold and stratified_k_fold"):
+        Split(kind="group_k_fold", folds=5, group="g", copies="drop")
+
+
 @pytest.mark.parametrize("kind", ["stratified_k_fold", "legacy_stratified_k_fold"])
 def test_stratified_folds_have_equal_shares_of_each_class(kind):
     labels = np.repeat([0, 1, 2], [50, 25, 10])

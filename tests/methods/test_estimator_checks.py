@@ -19,6 +19,7 @@ from probcal import (
     ProbingClassifier,
     RescaledClassifier,
     TunedBoostingClassifier,
+    TunedClassifier,
     WeightSweepClassifier,
 )
 from probcal.components.classes import import_class
@@ -52,6 +53,7 @@ REGISTERED = [
 ] + [
     (RescaledClassifier(LOGISTIC), RELATIVE, "rescaled"),
     (TunedBoostingClassifier(BOOSTING, cv=2, n_settings=2), SPLIT_ROWS, "tuned"),
+    (TunedClassifier(LOGISTIC, {"C": [0.1, 1]}, cv=2), SPLIT_ROWS, "searched"),
     (CostSensitiveClassifier(LOGISTIC), RELATIVE, "costs"),
     (GuaranteedRateClassifier(LOGISTIC), "it takes no weights", "guarantee"),
 ]
