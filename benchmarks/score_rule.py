@@ -1,0 +1,141 @@
+"""Score the rule "which base fit and map" on tables that chose nothing: python benchmarks/score_rule.py DIR [-o FOLDER]
+
+DIR holds CSV files with the target in the last column. For each table, the base fits and maps of the experiment
+arena-ensembles run on the folds of a cross-validation. Prints what the rule, each single choice, and the best choice in
+hindsight lose against the best single one, by log loss (probabilities in [.001, .999]) and Brier score. An interrupted
+run goes on where it stopped, if FOLDER is given. docs/arena-design.md has the protocol.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+from tabulate import tabulate
+
+import probcal
+from probcal.try_table.experiment_files import table_files
+from probcal.try_table.preparation import TableRequest, prepare
+
+ROOT = Path(__file__).parents[1]
+FOLDS = 5
+LEARNERS = ("logistic", "tree", "lightgbm")
+METRICS = {"bounded_log_loss": "log loss", "brier": "Brier"}
+DRAWS = 2_000
+
+
+def rule(learner: str, n_rows: int, n_classes: int) -> tuple[str, str]:
+    """Return the learner entry and the method of arena-ensembles that we recommend for a table.
+
+    ``n_rows`` is the number of training rows. docs/arena.md has the evidence.
+    """
+    base = {"logistic": "logistic_tuned", "tree": "tree_bags", "lightgbm": "lightgbm_tuned_bags"}[learner]
+    if n_classes > 2:
+        return base, "matrix_scaling"
+    return base, "beta" if n_rows < 1_000 else "quadratic"
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("folder", type=Path, metavar="DIR", help="folder of CSV files, the target in the last column")
+    parser.add_argument("-o", "--out", type=Path, help="folder for what is measured (default: one that is removed)")
+    parser.add_argument("-j", "--jobs", type=int, default=1, help="cells at a time (%(default)s)")
+    parser.add_argument("-l", "--learner", action="append", choices=LEARNERS, help="only this learner; may be repeated")
+    args = parser.parse_args(words)
+    paths = sorted(args.folder.glob("*.csv"))
+    if not paths:
+        parser.error(f"{args.folder} holds no CSV file")
+    learners = args.learner or LEARNERS
+    with TemporaryDirectory() as temporary:
+        out = args.out or Path(temporary)
+        results = pd.concat([measure(path, out / path.stem, learners, args.jobs) for path in paths])
+    print(report(results, learners))
+
+
+def measure(path: Path, out: Path, learners: Sequence[str], jobs: int) -> pd.DataFrame:
+    """Return the losses of all choices on the table of ``path``, with its number of training rows and classes."""
+    target = path.open(encoding="utf-8").readline().rstrip("\r\n").rpartition(",")[2].strip('"')
+    prepared = prepare(TableRequest(str(path), target), FOLDS)
+    files = table_files(prepared, "table")
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "table.csv").write_text(files.rows, encoding="utf-8", newline="")
+    (out / "table.yaml").write_text(files.card, encoding="utf-8")
+    n_classes = len(prepared.target.counts)
+    experiment = experiment_of(out / "table.yaml", learners, n_classes)
+    (out / "rule.yaml").write_text(yaml.safe_dump(experiment), encoding="utf-8")
+    frame = probcal.run(out / "rule.yaml", output=out / "results", jobs=jobs).frame
+    losses = (
+        frame[frame["metric"].isin(METRICS)].groupby(["learner", "method", "metric"], as_index=False)["value"].mean()
+    )
+    n_rows = round(len(files.dataset.y) * (1 - 1 / FOLDS))
+    return losses.assign(table=path.stem, n_rows=n_rows, n_classes=n_classes)
+
+
+def experiment_of(card: Path, learners: Sequence[str], n_classes: int) -> dict[str, Any]:
+    """Return arena-ensembles for one table: its learners, the maps for so many classes, and the same split."""
+    arena = yaml.safe_load((ROOT / "configs/arena-ensembles.yaml").read_text(encoding="utf-8"))
+    entries = {name: entry for name, entry in arena["learners"].items() if name.partition("_")[0] in learners}
+    left_out = ("matrix_scaling",) if n_classes == 2 else ("beta", "quadratic")
+    methods = {name: entry for name, entry in arena["methods"].items() if name not in left_out}
+    return {
+        "name": "rule",
+        "title": "The rule on one table",
+        "datasets": [card.name],
+        "split": arena["split"],
+        "learners": entries,
+        "methods": methods,
+        "combinations": {
+            name: [method for method in arena["combinations"][name] if method in methods] for name in entries
+        },
+        "metrics": list(METRICS),
+    }
+
+
+def report(results: pd.DataFrame, learners: Sequence[str]) -> str:
+    """Return a table for each metric and learner: the mean loss of each choice beside the best in hindsight."""
+    parts = []
+    for metric, label in METRICS.items():
+        for learner in learners:
+            rows = results[(results["metric"] == metric) & (results["learner"].str.partition("_")[0] == learner)]
+            tables = dict(iter(rows.groupby("table")))
+            parts.append(f"## {learner}, {label}, {len(tables)} tables\n\n" + score_table(tables, learner))
+    return "\n\n".join(parts)
+
+
+def score_table(tables: Mapping[str, pd.DataFrame], learner: str) -> str:
+    """Return the Markdown table of the rule, the single choices and the best in hindsight.
+
+    The loss is that above the best choice in hindsight, in thousandths, with a 95 % interval over drawn tables.
+    """
+    losses = pd.DataFrame(
+        {name: table.set_index(["learner", "method"])["value"] for name, table in tables.items()}
+    ).T  # a row for each table, a column for each choice
+    best = losses.min(axis=1)
+    recommended = [
+        losses.loc[name, rule(learner, int(table["n_rows"].iloc[0]), int(table["n_classes"].iloc[0]))]
+        for name, table in tables.items()
+    ]
+    choices = {"the rule": np.asarray(recommended)} | {
+        f"{entry}, {method}": losses[entry, method].to_numpy()
+        for entry, method in losses.columns
+        if losses[entry, method].notna().all()
+    }
+    rows = []
+    for name, values in choices.items():
+        above = 1000 * (values - best.to_numpy())
+        draws = above[np.random.default_rng(0).integers(len(above), size=(DRAWS, len(above)))].mean(axis=1)
+        low, high = np.quantile(draws, [0.025, 0.975])
+        rows.append([name, f"{above.mean():.1f}", f"{low:.1f} to {high:.1f}", int((above == 0).sum())])
+    ordered = [rows[0], *sorted(rows[1:], key=lambda row: float(row[1]))]
+    return tabulate(ordered, ["choice", "above the best", "95 %", "tables on which it is the best"], tablefmt="pipe")
+
+
+if __name__ == "__main__":
+    main()
