@@ -156,7 +156,7 @@ def warn_of_unproven(stores: Iterable[Any]) -> list[str]:
 
 def note_failures(stores: Iterable[Any]) -> None:
     """Say on stderr how failed cells are run again, and where their tracebacks are."""
-    from probcal.runner.status import failure_advice
+    from probcal.runner.failure_advice import failure_advice
 
     for line in (line for store in stores for line in failure_advice(store)):
         click.echo(printable(f"note: {line.strip()}"), err=True)

@@ -27,15 +27,18 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from platformdirs import user_cache_path
 
 from probcal.data.card import Card
-from probcal.data.dataset import Dataset
 from probcal.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from probcal.data.dataset import Dataset
 
 _COLUMNS = "X.npz"
 _EARLIER_COLUMNS = "X.parquet"
@@ -71,6 +74,8 @@ def is_cached(fingerprint: str) -> bool:
 
 def read_cached(card: Card, fingerprint: str) -> Dataset | None:
     """Return the data set with that fingerprint, or None when it is absent or differs in a single bit."""
+    from probcal.data.dataset import Dataset
+
     folder = _data_folder(fingerprint)
     try:
         y = np.load(folder / "y.npy", allow_pickle=False)
@@ -89,6 +94,8 @@ def read_cached(card: Card, fingerprint: str) -> Dataset | None:
 
 def _write_columns(X: pd.DataFrame, path: Path) -> None:
     """Write the columns of a data set: all numbers, and the codes and levels of each categorical column."""
+    import pandas as pd
+
     nominal = {name: column.cat for name, column in X.items() if isinstance(column.dtype, pd.CategoricalDtype)}
     columns = [[name, nominal[name].categories.tolist() if name in nominal else None] for name in X]
     # JSON as bytes, so that the file needs no pickle, which could run code when it is read.
@@ -100,6 +107,8 @@ def _write_columns(X: pd.DataFrame, path: Path) -> None:
 
 def _read_columns(folder: Path) -> pd.DataFrame:
     """Read what ``_write_columns`` wrote, or the Parquet file of an earlier version."""
+    import pandas as pd
+
     if not (folder / _COLUMNS).is_file():
         X = pd.read_parquet(folder / _EARLIER_COLUMNS)
         # A Parquet file forgets that a column without any value was nominal.

@@ -13,11 +13,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from probcal._lock import FileLock, HeldError
 from probcal.data.cache import Note, cache_folder, card_notes, is_cached, read_cached, remove_cached, write_cached
 from probcal.data.card import Card
-from probcal.data.dataset import Dataset, assemble
 from probcal.data.sources.files import (
     digest_files,
     missing_files,
@@ -28,6 +28,9 @@ from probcal.data.sources.files import (
 )
 from probcal.data.sources.formats import hash_files, largest_data
 from probcal.errors import AmbiguousDataError, DataError, MissingDataError, RowError
+
+if TYPE_CHECKING:
+    from probcal.data.dataset import Dataset
 
 _CACHE, _FILES, _BUNDLED, _GENERATED = "cache", "original files", "bundled with scikit-learn", "generated"
 _obtained_fingerprints: dict[tuple[Path, Card], str] = {}
@@ -195,6 +198,8 @@ def load(card: Card) -> Dataset:
 @lru_cache(maxsize=2)
 def _load(card: Card) -> Dataset:
     """Return the data set as ``load`` does. Cards that are bound to different values are different keys."""
+    from probcal.data.dataset import assemble
+
     if card.bundled:
         bundled_dataset = assemble(card, card.bundled.rows(card.target))
         if card.values in (None, bundled_dataset.fingerprint()):
@@ -272,6 +277,8 @@ def _cached_fingerprint(card: Card) -> str | None:
 
 
 def _read_files(card: Card, folder: Path | None) -> tuple[Dataset, Note]:
+    from probcal.data.dataset import assemble
+
     digests: dict[Path, str] = {}
     # The digests are of the very bytes that are read, whatever becomes of the files meanwhile.
     rows = read_original_files(card, folder, digests)
@@ -286,6 +293,7 @@ def _read_files(card: Card, folder: Path | None) -> tuple[Dataset, Note]:
 
 
 def _read_openml(card: Card, source: str) -> tuple[Dataset, Note]:
+    from probcal.data.dataset import assemble
     from probcal.data.sources.openml import fetch_openml_rows
 
     dataset = assemble(card, fetch_openml_rows(card))

@@ -10,15 +10,17 @@ import json
 import warnings
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 import numpy as np
-import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from probcal.data.sources.specifications import Below, CardPart, Count
 from probcal.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Kind = Literal[
     "standard",
@@ -339,6 +341,8 @@ def draw_legacy_folds(labels: np.ndarray, folds: int, random: np.random.RandomSt
 
 def _numbers(X: pd.DataFrame, column: str, name: str) -> np.ndarray:
     """Return numbers that are equal and ordered as the values of a column, (n_rows,)."""
+    import pandas as pd
+
     if column not in X:
         raise DataError(f"{name}: there is no column {column!r}, which the split reads")
     values = X[column]

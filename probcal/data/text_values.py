@@ -5,12 +5,14 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
-from pandas.api.types import union_categoricals
 
 from probcal.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MAJORITY = "majority"
 """The word on a card for the most frequent label, under ``positive``."""
@@ -63,6 +65,8 @@ Spelling = Callable[[str], str | None]
 
 def text_column(values: Sequence[str | None] | pd.Series, spelling: Spelling = str) -> pd.Series:
     """Return (n,) text as a categorical column of ``spelling(value)``. None and NaN mean missing."""
+    import pandas as pd
+
     codes, distinct = pd.factorize(pd.Series(values, dtype=object))
     return _categorical(codes, [spelling(value) for value in distinct])
 
@@ -74,6 +78,8 @@ def respell(column: pd.Series, spelling: Spelling) -> pd.Series:
 
 def _categorical(codes: np.ndarray, values: list[str | None]) -> pd.Series:
     """Return the categorical column of ``values[code]``. Values may be equal, and None or code -1 means missing."""
+    import pandas as pd
+
     numbers, levels = pd.factorize(pd.Series(values, dtype=object))
     categories = pd.Index(levels, dtype=object)  # pandas 3 would choose text of its own kind
     return pd.Series(pd.Categorical.from_codes(np.append(numbers, -1)[codes], categories=categories))
@@ -81,6 +87,9 @@ def _categorical(codes: np.ndarray, values: list[str | None]) -> pd.Series:
 
 def stack_frames(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Return frames of the same columns, one below the other. ``pd.concat`` would lose the categories."""
+    import pandas as pd
+    from pandas.api.types import union_categoricals
+
     if len(frames) == 1:
         return frames[0]
     stacked = {}

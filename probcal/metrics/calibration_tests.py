@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import bdtrc, betainc, betaincinv, ndtr
 
 from probcal.metrics.checked_rows import checked_two_classes
 
@@ -112,6 +111,8 @@ def calibration_tests(y: Any, p: Any, *, pos_label: Any = None, labels: Any = No
     >>> round(tests.binomial_p, 4), round(tests.jeffreys_p, 4)
     (0.0183, 0.0044)
     """
+    from scipy.special import bdtrc, betainc, betaincinv, ndtr
+
     rows = checked_two_classes(y, p, None, pos_label, labels)
     n, k, mean = len(rows.p), int(rows.y.sum()), float(rows.p.mean())
     a, b = k + 0.5, n - k + 0.5

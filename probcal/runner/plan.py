@@ -29,6 +29,7 @@ from probcal.runner.instruction_set import lacking_flags, recorded_level
 from probcal.runner.stale_data import CARD_CHANGED, unverified_data_reason
 from probcal.runner.time_left import TimeEstimates, duration
 from probcal.store.cell_result import CellResult
+from probcal.store.first_keys import present_key
 from probcal.store.folder import Store
 
 
@@ -77,6 +78,8 @@ def make_plan(  # noqa: C901
     local_cards = {key for key, card in cards.items() if card.bind(None) in data.local_cards}
     texts_of_versions: dict[tuple[int, str], str] = {}
     """Column and run -> other versions. The cells keep the columns, so that no other column gets their ids."""
+    doubts: dict[tuple[int, str], str | None] = {}
+    """Card and run -> reason for doubt. The cells keep the cards."""
     plan = []
     for cell in cells:
         key, expected_seconds = identities.key(cell), seconds.get(_timing_key(cell))
@@ -85,7 +88,8 @@ def make_plan(  # noqa: C901
             plan.append(PlannedCell(cell, key, "to run", "", expected_seconds))
             continue
         run = runs.get(result.run, {})
-        state, reason, old_result = _state(key, result, options.retry_failed), "", None
+        is_current = present_key(result.key) == key  # as nearly always, and compared once
+        state, reason, old_result = _state(key, result, options.retry_failed, is_current), "", None
         missing_metrics: frozenset[str] = frozenset()
         if state == "failed":
             reason = (result.later_failure or result).failure_text
@@ -94,7 +98,7 @@ def make_plan(  # noqa: C901
         elif state == "stale":
             reason = identities.staleness_reason(cell, key, result, run)
             reason = reason or f"{'failed' if result.later_failure else result.status} before and runs again"
-        elif not has_same_metrics(key, result):
+        elif not is_current and not has_same_metrics(key, result):
             missing_metrics = find_missing_metrics(cell, key, result)
             if store.has_predictions(result):
                 state, old_result, reason = "stale", result, "metrics changed or were added; no fit is needed"
@@ -120,7 +124,12 @@ def make_plan(  # noqa: C901
             reason = reason if state == "stale" and old_result is None else f"{state}, and run again as --refit asks"
             state, old_result = "stale", None
         # Data on this machine are compared by their values. Others are known only by what the run recorded.
-        doubt = None if id(cell.card) in local_cards else unverified_data_reason(cell.card, result, runs)
+        doubt = None
+        if id(cell.card) not in local_cards:
+            card_and_run = id(cell.card), result.run
+            if card_and_run not in doubts:
+                doubts[card_and_run] = unverified_data_reason(cell.card, result, runs)
+            doubt = doubts[card_and_run]
         if doubt == CARD_CHANGED and state != "stale":
             state, reason = "stale", CARD_CHANGED
         elif doubt and state == "done":
@@ -175,8 +184,8 @@ def guess_seconds(plan: list[PlannedCell]) -> float:
     return sum(estimates.expected_seconds(planned.cell.id) or 0.0 for planned in untimed_cells)
 
 
-def _state(key: dict[str, str], result: CellResult, retry_failed: bool) -> State:
-    if changed_parts(key, result):
+def _state(key: dict[str, str], result: CellResult, retry_failed: bool, is_current: bool) -> State:
+    if not is_current and changed_parts(key, result):
         # A stale cell that fails would otherwise be fitted again by every run.
         was_tried = result.later_failure is not None and not changed_parts(key, result.later_failure)
         return "failed" if was_tried and not retry_failed else "stale"

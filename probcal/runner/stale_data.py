@@ -14,7 +14,7 @@ from probcal.data.card import Card, find_card, read_card
 from probcal.data.load import find
 from probcal.errors import AmbiguousDataError, DataError, MissingDataError, ProbcalError
 from probcal.store.folder import CellResult, Store, by_run
-from probcal.store.stored_experiment import StoredExperiment
+from probcal.store.stored_experiment import ResultColumn, Row, StoredExperiment
 from probcal.store.summary import planned_ids
 from probcal.yaml_file import YamlFile
 
@@ -89,7 +89,7 @@ class CurrentResults(Store):
             reasons = {
                 cell: cards.outdated_reason(card, results[cell], runs)
                 for column in stored.columns
-                for card in [cards.card_of(row.name, column.learner, column.method, full_experiment)]
+                for card in [cards.card_of(row, column, full_experiment)]
                 for cell in planned_ids(stored, row, column)
                 if cell in results
             }
@@ -106,7 +106,9 @@ class _Cards:
     """Hold the cards that an experiment names, and their present data sets."""
 
     def __init__(self, content: Any, folder: Path, originals: Path | None) -> None:
-        self._content = content if isinstance(content, Mapping) else {}
+        content = content if isinstance(content, Mapping) else {}
+        self._paths = {card_name(path): path for path in _as_list(content.get("datasets")) if isinstance(path, str)}
+        self._exceptions = _as_list(content.get("exceptions"))
         self._folder, self._originals = folder, originals
         self._read: dict[str, Card | None] = {}
         self._current_data: dict[Card, tuple[str | None, bool, str]] = {}
@@ -114,12 +116,11 @@ class _Cards:
         """Card, data and run -> why such results are not of the card's present data."""
         self.faults: list[str] = []
 
-    def card_of(self, dataset: str, learner: str, method: str, stored: StoredExperiment) -> Card | None:
+    def card_of(self, row: Row, column: ResultColumn, stored: StoredExperiment) -> Card | None:
         """Return the card that a cell reads, by its exception if there is one. None if the card cannot be read."""
-        paths = {card_name(path): path for path in _as_list(self._content.get("datasets")) if isinstance(path, str)}
-        name = paths.get(dataset)
-        for override, entry in zip(stored.exceptions, _as_list(self._content.get("exceptions")), strict=False):
-            if dataset in override.datasets and (learner, method) in override.columns and isinstance(entry, Mapping):
+        name = self._paths.get(row.name)
+        for override, entry in zip(stored.exceptions, self._exceptions, strict=False):
+            if isinstance(entry, Mapping) and override.applies_to(row, column):
                 name = entry.get("card") or name
         return self._card(name) if isinstance(name, str) else None
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 from probcal.errors import ProbcalError
 from probcal.runner.data_step import current_data
 from probcal.runner.description import load_experiment
+from probcal.runner.failure_advice import failure_advice, short_path
 from probcal.runner.plan import RunOptions, cells_text, make_plan, mark_missing_data, plan_lines
 from probcal.runner.progress import heartbeat_lines, read_heartbeat
 from probcal.store.folder import Store
-from probcal.store.stored_experiment import Selection, StoredExperiment
-from probcal.store.summary import cell_counts
+from probcal.store.stored_experiment import Selection
 from probcal.yaml_file import YamlFile
 
 
@@ -56,36 +54,8 @@ def status_lines(
     yield from failure_advice(store)
     path = store.folder / description["config_path"]
     if _has_changed(path, description["config"]):
-        name = _short_path(path)
+        name = short_path(path)
         yield f"  {name} has changed since it was run: probcal run {name} --dry-run shows what that makes stale"
-
-
-def failure_advice(store: Store) -> Iterator[str]:
-    """Yield the command that runs failed cells of ``store`` again, and the one that shows their tracebacks.
-
-    Nothing is yielded where no cell failed.
-    """
-    stored = StoredExperiment.of(store)
-    counts = cell_counts(stored, store.results())
-    if not counts.failed and not counts.later_failure:
-        return
-    description = store.experiment()
-    path = description.get("config_path")
-    words = ["probcal", "run", _short_path(store.folder / path) if isinstance(path, str) else "CONFIG"]
-    if store.folder.resolve() != Path("results", stored.name).resolve():
-        words += ["-o", str(store.folder)]
-    if description.get("quick"):
-        words.append("--quick")
-    with suppress(ProbcalError):
-        if YamlFile(store.folder, stored.config).data.get("seed", 0) != stored.seed:
-            words += ["--seed", str(stored.seed)]
-    report = shlex.join(["probcal", "report", str(store.folder)])
-    yield f"  {shlex.join(words)} --retry-failed runs failed cells again; {report} shows their full tracebacks"
-
-
-def _short_path(path: Path) -> str:
-    path = path.resolve()
-    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
 def _has_changed(path: Path, text: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -35,6 +35,13 @@ DisplayText = Annotated[str, AfterValidator(lambda text: printable(text, _LONGES
 
 class _OutlinePart(BaseModel):
     model_config = ConfigDict(frozen=True)
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a copy with other values, which computes its cached properties anew."""
+        copy = super().model_copy(update=update, deep=deep)
+        for name in vars(copy).keys() - type(self).model_fields.keys():
+            del vars(copy)[name]
+        return copy
 
 
 class Row(_OutlinePart):
@@ -169,9 +176,21 @@ class StoredExperiment(_OutlinePart):
         """Return whether the last run found this result stale. A result that replaced it is not."""
         return (result.run, result.id) in self._stale_results
 
+    @cached_property
+    def _skipped_columns(self) -> dict[str, list[frozenset[tuple[str, str]]]]:
+        """Map a data set to the columns that each exception skips. A table of many columns asks a million times."""
+        skipped: dict[str, list[frozenset[tuple[str, str]]]] = {}
+        for override in self.exceptions:
+            if override.skip:
+                columns = frozenset(override.columns)
+                for dataset in dict.fromkeys(override.datasets):
+                    skipped.setdefault(dataset, []).append(columns)
+        return skipped
+
     def skips(self, row: Row, column: ResultColumn) -> bool:
         """Return whether an exception skips these cells."""
-        return any(override.skip and override.applies_to(row, column) for override in self.exceptions)
+        skipped = self._skipped_columns.get(row.name)
+        return skipped is not None and any((column.learner, column.method) in columns for columns in skipped)
 
     def with_titles(self, titles: Mapping[str, str]) -> StoredExperiment:
         """Return a copy with a paper's row ``titles`` for the data sets that have one."""

@@ -57,6 +57,7 @@ _KEY, _LOCATION, _METRIC = "key.", "predictions.", "metric "
 """Prefixes of columns. That of metrics is only for a metric with the name of another column."""
 _DICTIONARY = pa.dictionary(pa.int32(), pa.string())
 """Type of a column of texts that is read with each text once."""
+_NUMPY_TYPES = {pa.int32(): np.int32, pa.int64(): np.int64, pa.float64(): np.float64}
 _LOCATION_COUNTS = ("at", "rows", "columns", "labels", "weights")
 _FIXED = (*_NAMES, "repetition", *_SECONDS, *_COUNTS, *_JSON, *_TEXTS)
 
@@ -296,18 +297,16 @@ class _Reader:
         encoded = column if column.type == _DICTIONARY else column.dictionary_encode()
         # A null gets the last place, so that no row needs a case of its own.
         words = [*encoded.dictionary.to_pylist(), None]
-        return [words[i] for i in encoded.indices.fill_null(len(words) - 1).to_numpy().tolist()]
+        return [words[i] for i in _numbers_of(encoded.indices, len(words) - 1)[0].tolist()]
 
     def _integers(self, name: str, *, required: bool = False) -> Sequence[int | None]:
-        column = self._column(name, pa.int64(), required=required)
-        is_null = column.is_null().to_numpy(zero_copy_only=False)
-        values = column.fill_null(0).to_numpy()
+        values, is_null = _numbers_of(self._column(name, pa.int64(), required=required))
         if ((values < 0) | (values > LARGEST_COUNT)).any():
             raise ValueError(f'column "{name}" holds a number below 0 or above {LARGEST_COUNT:.0e}')
         return _with_nulls(values, is_null)
 
     def _seconds(self, name: str) -> list[float]:
-        values = self._column(name, pa.float64(), required=name == "seconds").fill_null(0.0).to_numpy()
+        values, _ = _numbers_of(self._column(name, pa.float64(), required=name == "seconds"))
         if not ((values >= 0) & (values <= LARGEST_COUNT)).all():
             raise ValueError(f'column "{name}" holds a number below 0 or above {LARGEST_COUNT:.0e}')
         seconds: list[float] = values.tolist()
@@ -351,9 +350,7 @@ class _Reader:
             raise ValueError("two columns are of the same metric")
         numbers: dict[str, Sequence[Any]] = {}
         for name, column_name in zip(names, columns, strict=True):
-            column = self._column(column_name, pa.float64())
-            is_null = column.is_null().to_numpy(zero_copy_only=False)
-            values = column.fill_null(0.0).to_numpy()
+            values, is_null = _numbers_of(self._column(column_name, pa.float64()))
             # matplotlib cannot lay out axes near the largest floats
             values = np.where(np.abs(values) > LARGEST_FLOAT, np.copysign(np.inf, values), values)
             self._note_faults(name, values, is_null)
@@ -371,6 +368,20 @@ class _Reader:
             for i in np.flatnonzero(~is_null).tolist():
                 if not self._faults[i] and (fault := metric.fault(float(values[i]))):
                     self._faults[i] = f"{name} is {values[i]:.10g}, but {name} {fault}"
+
+
+def _numbers_of(column: pa.Array, fill: float = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of a column, with ``fill`` in place of nulls, and which rows are null.
+
+    They are read from the memory of Arrow, because its own ``to_numpy`` imports pandas.
+    """
+    rows = slice(column.offset, column.offset + len(column))
+    validity, content = column.buffers()
+    values = np.frombuffer(content or b"", _NUMPY_TYPES[column.type])[rows]
+    if not column.null_count:
+        return values, np.zeros(len(column), bool)
+    is_null = np.unpackbits(np.frombuffer(validity, np.uint8), bitorder="little")[rows] == 0
+    return np.where(is_null, values.dtype.type(fill), values), is_null
 
 
 def _with_nulls(values: np.ndarray, is_null: np.ndarray) -> Sequence[Any]:

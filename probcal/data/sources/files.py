@@ -6,8 +6,7 @@ import hashlib
 import json
 import re
 from pathlib import Path, PurePath
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from probcal.data.card import Card
 from probcal.data.sources.formats import line_numbers, read_arff, read_delimited, read_mat, read_unpacked
@@ -15,6 +14,9 @@ from probcal.data.sources.packed_file import OPENERS
 from probcal.data.sources.specifications import DataFile, FileSource, LabelFile
 from probcal.data.text_values import as_text, respell, stack_frames, text_column
 from probcal.errors import DataError, did_you_mean
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Digests = dict[Path, str]
 """File -> sha256 of its bytes on the disk, packed or not."""
@@ -142,6 +144,8 @@ def _find(folder: Path, name: str) -> Path | None:
 
 def _read_labelled(card: Card, source: FileSource, file: DataFile, folder: Path, digests: Digests) -> pd.DataFrame:
     """Return the rows of one file, joined with their labels where another file holds these."""
+    import pandas as pd
+
     if file.labels is None:
         return _read(card, source, file, folder, list(card.columns), digests)
     rows = _read(card, source, file, folder, [name for name in card.columns if name != card.target], digests)
@@ -161,6 +165,8 @@ def _read_labelled(card: Card, source: FileSource, file: DataFile, folder: Path,
 def _positions(
     rows: pd.DataFrame, labels: pd.DataFrame, file: DataFile, label_file: LabelFile, folder: Path
 ) -> pd.Series:
+    import pandas as pd
+
     for frame, name in ((rows, file.name), (labels, label_file.name)):
         if label_file.key not in frame:
             raise DataError(f"{folder / name}: has no column {label_file.key!r}, the key of the labels")
@@ -229,6 +235,8 @@ def _check_columns(frame: pd.DataFrame, columns: list[str], path: Path) -> None:
 
 
 def _as_text_column(column: pd.Series) -> pd.Series:
+    import pandas as pd
+
     if isinstance(column.dtype, pd.CategoricalDtype):
         return column
     # Values are renamed as texts.

@@ -10,16 +10,18 @@ import os
 from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from probcal.data.sources.arff_file import parse_arff
 from probcal.data.sources.packed_file import OPENERS, UNPACKING_ERRORS, RefusedArchive
 from probcal.data.sources.specifications import FileSource
 from probcal.data.text_values import stack_frames, text_column
 from probcal.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _PIECE = 1 << 20
 _ROWS_AT_A_TIME = 20_000
@@ -116,6 +118,8 @@ def read_delimited(
 
     Raises DataError with the line number when a line does not have one field for each column.
     """
+    import pandas as pd
+
     records = _records(content, path, source, skip_lines, len(names) if names else None)
     if names is None:
         names = [name.strip() for name in next(records, [])]
@@ -184,6 +188,8 @@ def read_arff(content: bytes, path: object) -> pd.DataFrame:
 
     ``path`` is for messages. Raises DataError when the file is not sound ARFF, with the line where it is known.
     """
+    import pandas as pd
+
     table = parse_arff(content, path)
     return pd.DataFrame(
         {
@@ -204,6 +210,7 @@ def read_mat(content: bytes, path: object, missing: Collection[str]) -> pd.DataF
 
     Raises DataError when the file is no MATLAB file of mldata.org.
     """
+    import pandas as pd
     from scipy.io import loadmat
 
     try:
@@ -228,6 +235,8 @@ def read_mat(content: bytes, path: object, missing: Collection[str]) -> pd.DataF
 
 
 def _mat_column(values: np.ndarray, missing: Collection[str]) -> pd.Series:
+    import pandas as pd
+
     if values.dtype != object:
         return pd.Series(values.astype(np.float64))
     texts = [_mat_text(value) for value in values]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from pathlib import PurePosixPath, PureWindowsPath
-from typing import Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-import pandas as pd
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -14,6 +13,9 @@ from pydantic import (
     SerializerFunctionWrapHandler,
     model_serializer,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class CardPart(BaseModel):

@@ -71,6 +71,8 @@ def charts_of(experiment: CheckedResults) -> Charts:
     names = [resolve_metric(metric) for metric in metrics]
     numbers: list[list[Any]] = []
     for m, metric in enumerate(metrics):
+        if len(numbers) >= _MOST_NUMBERS:
+            break
         metric_results = MetricResults(experiment, metric)
         for d, row in enumerate(stored.datasets):
             cells = zip(
