@@ -9,6 +9,7 @@ with their mean probability. That moves a probability by less than 6.2e-5.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -136,11 +137,11 @@ class Cells:
 
 
 @dataclass(frozen=True)
-class SummarisedPredictions(FilePredictions):
-    """Hold the cells of many files. ``y``, ``p`` and ``weight`` are those of the cells of all rows."""
+class Summary(FilePredictions):
+    """Hold the sums of many files, of which no row is kept. ``cells`` are those of all rows, and have ``counts``."""
 
-    cells: Cells = field(kw_only=True)
-    group_cells: dict[tuple[str, str], Cells] = field(kw_only=True)
+    cells: Any = field(kw_only=True)
+    group_cells: dict[tuple[str, str], Any] = field(kw_only=True)
     """Column and group -> its cells."""
 
     @property
@@ -151,6 +152,14 @@ class SummarisedPredictions(FilePredictions):
         return dict(zip(self.classes, self.cells.counts, strict=True))
 
 
+@dataclass(frozen=True)
+class SummarisedPredictions(Summary):
+    """Hold the cells of two classes. ``y``, ``p`` and ``weight`` are those of the cells of all rows."""
+
+    cells: Cells = field(kw_only=True)
+    group_cells: dict[tuple[str, str], Cells] = field(kw_only=True)
+
+
 def folds_text(predictions: FilePredictions) -> str:
     """Return in words how the folds of a map were drawn. Rows of many files are drawn one by one."""
-    return "random folds" if isinstance(predictions, SummarisedPredictions) else "stratified folds"
+    return "random folds" if isinstance(predictions, Summary) else "stratified folds"
