@@ -61,15 +61,18 @@ def summarised_classes(
     sums = reduce(_added, parts, Sums())
     first = next(iter(sums), ("", ""))[0]  # the groups of one column hold each row once
     everything = reduce(ClassSums.merged, (part for (column, _), part in sums.items() if column == first))
-    cells = ClassCells.of(everything)
+    is_grid = any(part.is_grid for part in sums.values())
+    cells, groups = ClassCells.of(everything), {}
+    for names in [names for names in sums if names != ("", "")]:
+        groups[names] = ClassCells.of(sums.pop(names))  # both at once would take twice the memory
     if sum(n > 0 for n in cells.counts) < 2:
         raise DataError(f'{source}: column "{target}" holds only one class; two are needed')
     n_classes = len(classes)
     return SummarisedClasses(
-        table=table_of(source, files, [target, *ordered], any(part.is_grid for part in sums.values())), target=target,
+        table=table_of(source, files, [target, *ordered], is_grid), target=target,
         columns=ordered, classes=classes, y=np.arange(n_classes), p=np.eye(n_classes), weight=cells.weight,
         has_weights=request.weight is not None, groups={}, mark=".", notes=rounding_notes(everything.rounding),
-        cells=cells, group_cells={names: ClassCells.of(part) for names, part in sums.items() if names != ("", "")},
+        cells=cells, group_cells=groups,
     )  # fmt: skip
 
 

@@ -49,17 +49,20 @@ class ClassSums:
         with np.errstate(divide="ignore"):  # an observed label of probability 0 has an infinite loss
             losses = [np.abs(np.log(rows.p_of_label)), squared_errors(rows)]
         sums = [[weight @ one, weight**2 @ one, weight**2 @ one**2] for one in losses]
-        against = tuple(_pair(y == label, p[:, label], weight) for label in range(p.shape[1]))
+        n_classes = p.shape[1]
+        against = tuple(_pair(y == label, p[:, label], weight, n_classes) for label in range(n_classes))
         is_right, highest = top_label(y, p)
-        return cls(labels, np.array(sums), against, _pair(is_right == 1, highest, weight), rounding)
+        return cls(labels, np.array(sums), against, _pair(is_right == 1, highest, weight, n_classes), rounding)
 
     def merged(self, other: ClassSums) -> ClassSums:
         """Return the sums of the rows of both."""
+        n_classes = len(self.against)
+        pairs = zip(self.against, other.against, strict=True)
         return ClassSums(
             self.labels + other.labels,
             self.losses + other.losses,
-            tuple(map(_merged, self.against, other.against)),
-            _merged(self.likeliest, other.likeliest),
+            tuple(_merged(*pair, n_classes) for pair in pairs),
+            _merged(self.likeliest, other.likeliest, n_classes),
             max(self.rounding, other.rounding),
         )
 
@@ -69,15 +72,15 @@ class ClassSums:
         return any(part.is_grid for pair in (*self.against, self.likeliest) for part in pair)
 
 
-def _pair(is_positive: npt.NDArray[np.bool_], p: Floats, weight: Floats) -> Pair:
+def _pair(is_positive: npt.NDArray[np.bool_], p: Floats, weight: Floats, n_classes: int) -> Pair:
     negative, positive = (
-        CellSums.of(p[rows], weight[rows]) if rows.any() else NO_ROWS for rows in (~is_positive, is_positive)
+        CellSums.of(p[rows], weight[rows], n_classes) if rows.any() else NO_ROWS for rows in (~is_positive, is_positive)
     )
     return negative, positive
 
 
-def _merged(one: Pair, two: Pair) -> Pair:
-    return one[0].merged(two[0]), one[1].merged(two[1])
+def _merged(one: Pair, two: Pair, n_classes: int) -> Pair:
+    return one[0].merged(two[0], n_classes), one[1].merged(two[1], n_classes)
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,18 +41,21 @@ class CellSums:
     is_grid: bool = False
 
     @classmethod
-    def of(cls, p: Floats, weight: Floats) -> CellSums:
-        """Return the sums of rows with probabilities ``p`` and weights above 0, (n_rows,)."""
+    def of(cls, p: Floats, weight: Floats, n_classes: int = 1) -> CellSums:
+        """Return the sums of rows with probabilities ``p`` and weights above 0, (n_rows,).
+
+        ``n_classes`` share ``MOST_DISTINCT``, so that memory grows slowly with them.
+        """
         values = np.array([np.ones(len(p)), weight, weight**2, weight * p])
         # + 0.0: a negative zero has other bits, and would be a cell of its own
-        return cls(*_grouped((p + 0.0).view(np.int64), values))._within_limit()
+        return cls(*_grouped((p + 0.0).view(np.int64), values))._within_limit(n_classes)
 
-    def merged(self, other: CellSums) -> CellSums:
+    def merged(self, other: CellSums, n_classes: int = 1) -> CellSums:
         """Return the sums of the rows of both."""
         # the bits of probabilities and the numbers of cells are no common codes
         one, two = (self, other) if self.is_grid == other.is_grid else (self.on_grid(), other.on_grid())
         codes, sums = np.append(one.codes, two.codes), np.append(one.sums, two.sums, axis=1)
-        return CellSums(*_grouped(codes, sums), one.is_grid)._within_limit()
+        return CellSums(*_grouped(codes, sums), one.is_grid)._within_limit(n_classes)
 
     def on_grid(self) -> CellSums:
         """Return the sums in cells of the grid."""
@@ -60,8 +63,8 @@ class CellSums:
             self if self.is_grid else CellSums(*_grouped(_grid_numbers(self.codes.view(np.float64)), self.sums), True)
         )
 
-    def _within_limit(self) -> CellSums:
-        return self.on_grid() if len(self.codes) > MOST_DISTINCT else self
+    def _within_limit(self, n_classes: int) -> CellSums:
+        return self.on_grid() if len(self.codes) > MOST_DISTINCT // n_classes else self
 
 
 Folds = dict[int, tuple[CellSums, CellSums]]
