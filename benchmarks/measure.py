@@ -117,7 +117,7 @@ def predictions(n: int, seed: int) -> pd.DataFrame:
 
 
 def classes(n: int, seed: int) -> pd.DataFrame:
-    """Return predictions of four classes of which no two are equal, with labels that a slope of .7 makes, and groups."""
+    """Return predictions of four classes, of which no two are equal. A slope of .7 makes the labels."""
     random = np.random.default_rng(seed)
     z = random.normal([-1, 0, 0.5, 1], 2, (n, 4))
     p, true = (np.exp(slope * z) / np.exp(slope * z).sum(axis=1, keepdims=True) for slope in (1, 0.7))

@@ -10,16 +10,18 @@ import os
 from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from probcal.data.sources.arff_file import parse_arff
 from probcal.data.sources.packed_file import OPENERS, UNPACKING_ERRORS, RefusedArchive
-from probcal.data.sources.specifications import FileSource
 from probcal.data.text_values import stack_frames, text_column
 from probcal.errors import DataError
+
+if TYPE_CHECKING:
+    from probcal.data.sources.specifications import FileSource
 
 _PIECE = 1 << 20
 _ROWS_AT_A_TIME = 20_000
