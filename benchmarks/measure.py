@@ -52,6 +52,12 @@ def main() -> None:
                 [*measure, folder / "parts", "-c", "beta"],
                 MOST_CPU_OF_FILE * args.files,
             ),
+            line(
+                "measure --group",
+                f"{args.files:,} files of four classes",
+                ["measure", "-p", "p_*", "-t", "y", "-g", "g", folder / "classes"],
+                MOST_CPU_OF_FILE * args.files,
+            ),
             line("watch", "1,000,000 rows", ["watch", folder / "log.csv", *watch], 10, 500, alarm=3),
             line(
                 "watch --state",
@@ -97,6 +103,9 @@ def write_files(folder: Path, n_files: int) -> None:
     (folder / "parts").mkdir()
     for number in range(n_files):
         predictions(1_000_000, number).to_parquet(folder / "parts" / f"part-{number:04}.parquet", index=False)
+    (folder / "classes").mkdir()
+    for number in range(n_files):
+        classes(1_000_000, number).to_parquet(folder / "classes" / f"part-{number:04}.parquet", index=False)
 
 
 def predictions(n: int, seed: int) -> pd.DataFrame:
@@ -105,6 +114,16 @@ def predictions(n: int, seed: int) -> pd.DataFrame:
     z = random.normal(-1, 2, n)
     y = (random.random(n) < 1 / (1 + np.exp(-0.7 * z))).astype(int)
     return pd.DataFrame({"p": 1 / (1 + np.exp(-z)), "y": y, "g": random.choice(list("abcd"), n)})
+
+
+def classes(n: int, seed: int) -> pd.DataFrame:
+    """Return predictions of four classes, of which no two are equal. A slope of .7 makes the labels."""
+    random = np.random.default_rng(seed)
+    z = random.normal([-1, 0, 0.5, 1], 2, (n, 4))
+    p, true = (np.exp(slope * z) / np.exp(slope * z).sum(axis=1, keepdims=True) for slope in (1, 0.7))
+    y = (true.cumsum(axis=1) < random.random((n, 1))).sum(axis=1).clip(0, 3)
+    frame = pd.DataFrame(p, columns=[f"p_{label}" for label in "abcd"])
+    return frame.assign(y=np.array(list("abcd"))[y], g=random.choice(list("uvwx"), n))
 
 
 def columns(n: int) -> pd.DataFrame:

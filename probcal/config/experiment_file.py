@@ -178,7 +178,7 @@ def card_name(dataset: str) -> str:
 
 
 class _FilePart(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def _fill_empty(mapping: Any) -> Any:

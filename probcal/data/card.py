@@ -52,7 +52,7 @@ def _check_name(name: str) -> str:
 
 
 class _CardPart(BaseModel):  # as CardPart, but the linter must see that the defaults below are pydantic's
-    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
 
 
 class Expectation(_CardPart):

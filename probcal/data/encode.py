@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -24,6 +23,8 @@ class OrdinalEncoder(TransformerMixin, BaseEstimator):
 
         ``sample_weight``, (n_rows,), weighs the standard deviations. Missing values get plain means.
         """
+        from sklearn.impute import SimpleImputer  # imports nearest neighbours, and a plan fits nothing
+
         self.names_ = X.columns
         filled = SimpleImputer(keep_empty_features=True)
         pipeline = make_pipeline(filled, StandardScaler())

@@ -26,6 +26,13 @@ class BatchColumn:
     def __init__(self, path: Path, name: str, values: pa.Array, first: int) -> None:
         self._path, self._name, self._values, self._first = path, name, values, first
 
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def row_name(self, row: int) -> str:
+        """Return the file and the number of a row of the batch, for messages."""
+        return f"{self._path}, row {self._first + row + 1:,}"
+
     def probabilities(self) -> Floats:
         p = self._numbers()
         self._refuse((p < -ROUNDING) | (p > 1 + ROUNDING), "a probability lies from 0 to 1")
@@ -88,4 +95,4 @@ class BatchColumn:
             row = int(np.argmax(bad))
             value = self._values[row].as_py()
             text = "nothing" if value is None else f"{value!r}"
-            raise DataError(f'{self._path}, row {self._first + row + 1:,}: column "{self._name}" holds {text}; {rule}')
+            raise DataError(f'{self.row_name(row)}: column "{self._name}" holds {text}; {rule}')

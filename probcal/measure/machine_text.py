@@ -8,6 +8,7 @@ from typing import Any
 
 from probcal import __version__
 from probcal._io import csv_text
+from probcal.measure.measured_part import MeasuredSection
 from probcal.measure.part_tests import ALL, CLASS, PartTests
 from probcal.measure.text import Measurement, findings
 from probcal.metrics.bootstrap import Interval
@@ -15,15 +16,15 @@ from probcal.metrics.bootstrap import Interval
 HEADER = ["group_column", "group", "rows", "stage", "metric", "value", "low", "high"]
 _BEFORE = "before"
 # Columns of the groups that are not in the file.
-_CLASSES, _BINS = "(class)", "(bin)"
+_CLASSES, _LIKELIEST, _BINS = "(class)", "(likeliest class)", "(bin)"
 _P_VALUES = ("exact_p", "spiegelhalter_p", "binomial_p", "jeffreys_p")
 
 
 def csv_text_of(measurement: Measurement) -> str:
     """Return every number with all its digits as CSV. ``value`` may be ``inf``, and is empty where it is undefined."""
     rows = [HEADER]
-    for section in (*measurement.sections, *measurement.classes):
-        column = _CLASSES if section in measurement.classes else section.column
+    for section in measurement.tables:
+        column = _column_of_table(measurement, section)
         first = [column, section.group, str(section.n_rows)]
         for line in section.lines:
             stages = [(_BEFORE, line.before), (measurement.map, line.after), ("change", line.change)]
@@ -42,6 +43,12 @@ def csv_text_of(measurement: Measurement) -> str:
 
 def _text(value: float) -> str:
     return "" if math.isnan(value) else repr(value)
+
+
+def _column_of_table(measurement: Measurement, section: MeasuredSection) -> str:
+    if section is measurement.likeliest:
+        return _LIKELIEST
+    return _CLASSES if section in measurement.classes else section.column
 
 
 def _column_of(part: PartTests) -> str:
@@ -68,7 +75,7 @@ def json_text_of(measurement: Measurement) -> str:
         "tables": [
             {
                 "class" if section in measurement.classes else "group": section.group or None,
-                "column": section.column or None,
+                "column": (_LIKELIEST if section is measurement.likeliest else section.column) or None,
                 "rows": section.n_rows,
                 "metrics": {
                     line.quantity.name: {
@@ -79,7 +86,7 @@ def json_text_of(measurement: Measurement) -> str:
                     for line in section.lines
                 },
             }
-            for section in (*measurement.sections, *measurement.classes)
+            for section in measurement.tables
         ],
         "tests": [
             {

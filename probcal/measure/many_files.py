@@ -7,20 +7,22 @@ from __future__ import annotations
 
 import glob
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial, reduce
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from probcal.errors import DataError, did_you_mean
 from probcal.measure.batch_column import BatchColumn
-from probcal.measure.summary import NO_ROWS, Cells, CellSums, Codes, Folds, SummarisedPredictions
+from probcal.measure.summary import NO_ROWS, Cells, CellSums, Codes, Floats, Folds, SummarisedPredictions
 from probcal.reading.file_columns import MISSING_GROUP, same_label
 from probcal.reading.parquet_file import read_parquet_columns
-from probcal.reading.prediction_file import PredictionsRequest, label_order
+from probcal.reading.prediction_file import PredictionsRequest, label_order, probability_columns
 from probcal.reading.reading_options import ReadingOptions, without_codes
 from probcal.reading.table import STANDARD_INPUT, UserTable, mark_missing
 from probcal.reading.text_column import is_text
@@ -28,11 +30,11 @@ from probcal.reading.text_column import is_text
 EXACT_ROWS = 5_000_000
 """Rows up to which predictions are measured exactly."""
 _BATCH = 1_000_000
-_MOST_LABELS = 50
+MOST_LABELS = 50
 Stratum = tuple[str, str, str, int]
 """Label, column of a group, group, and fold. Column and group are empty for all rows, if there are no groups."""
 Sums = dict[Stratum, CellSums]
-Mapper = Callable[[Callable[[Path], Sums], list[Path]], Iterable[Sums]]
+Mapper = Callable[[Callable[[Path], Any], list[Path]], Iterable[Any]]
 
 
 def parquet_files(source: str) -> list[Path] | None:
@@ -57,6 +59,13 @@ def parquet_files(source: str) -> list[Path] | None:
     if other := next((one for one in found if one.suffix != ".parquet"), None):
         raise DataError(f"{other}: many files are read as Parquet only; let the pattern end with .parquet")
     return sorted(found)
+
+
+def probability_names(path: Path, request: PredictionsRequest) -> tuple[str, ...]:
+    """Return the columns of probabilities that a request means, as a file has them."""
+    with _opened(path) as file:
+        table = UserTable(path.name, str(path), file.schema_arrow.names, [])
+    return tuple(column.name for column in probability_columns(table, request.probability))
 
 
 def n_rows_of(files: Iterable[Path]) -> int:
@@ -107,12 +116,6 @@ def summarised(
     Each row is in one of ``folds``, which are drawn with ``seed``. Raises DataError with the file and row of what is no
     probability, label or weight.
     """
-    if len(request.probability) != 1 or "*" in request.probability[0]:
-        raise DataError(
-            f"{source}: more than {EXACT_ROWS:,} rows are measured for two classes only; give one --probability column"
-        )
-    if request.target is None:
-        raise DataError(f"{source}: name the column of the labels with --target")
     sums = reduce(add_sums, mapped(partial(sums_of_file, request=request, folds=folds, seed=seed), files), Sums())
     labels = list(dict.fromkeys(label for label, *_ in sums))
     asked = None if request.positive is None else same_label(request.positive, labels)
@@ -129,14 +132,19 @@ def summarised(
     cells = {names: Cells.of_folds(parts) for names, parts in whole.items() if names != ("", "")}
     if not min(everything.counts):
         raise DataError(f'{source}: column "{request.target}" holds only one class; two are needed')
-    is_pooled = any(part.is_grid for part in sums.values())
-    note = "summarised in cells of nearly equal probability" if is_pooled else "summarised by probability"
-    table = UserTable(Path(source).name, source, [request.target, *request.probability], [], [_files_text(files), note])
+    target = str(request.target)
+    table = table_of(source, files, [target, *request.probability], any(part.is_grid for part in sums.values()))
     return SummarisedPredictions(
-        table=table, target=request.target, columns=request.probability, classes=(negative, positive),
+        table=table, target=target, columns=request.probability, classes=(negative, positive),
         y=everything.y, p=everything.p, weight=everything.weight, has_weights=request.weight is not None, groups={},
         mark=".", cells=everything, group_cells=cells,
     )  # fmt: skip
+
+
+def table_of(source: str, files: list[Path], names: list[str], is_pooled: bool) -> UserTable:
+    """Return a table that stands for the files in what is printed."""
+    note = "summarised in cells of nearly equal probability" if is_pooled else "summarised by probability"
+    return UserTable(Path(source).name, source, names, [], [_files_text(files), note])
 
 
 def _add_folds(one: Folds, two: Folds) -> Folds:
@@ -150,17 +158,30 @@ def _add_folds(one: Folds, two: Folds) -> Folds:
 def add_sums(one: Sums, two: Sums) -> Sums:
     """Return the sums of the rows of both."""
     merged = one | {names: one[names].merged(part) if names in one else part for names, part in two.items()}
-    if len({label for label, *_ in merged}) > _MOST_LABELS:
-        raise DataError(f"the target has more than {_MOST_LABELS} labels; name the column of the classes with --target")
+    refuse_many_labels({label for label, *_ in merged})
     return merged
+
+
+def refuse_many_labels(labels: Collection[str]) -> None:
+    if len(labels) > MOST_LABELS:
+        raise DataError(f"the target has more than {MOST_LABELS} labels; name the column of the classes with --target")
 
 
 def sums_of_file(path: Path, request: PredictionsRequest, folds: int, seed: int) -> Sums:
     """Return the sums of the rows of one file."""
-    sums, first = Sums(), 0
+    sums = Sums()
     # drawn for each file, so that it does not matter who reads it and when
     random = np.random.default_rng([seed, zlib.crc32(path.name.encode())])
-    names = dict.fromkeys([*request.probability, str(request.target), *request.groups])
+    for columns in batches_of(path, [*request.probability, str(request.target)], request):
+        fold = random.integers(folds, size=len(columns[str(request.target)]))
+        sums = add_sums(sums, dict(_sums_of_batch(columns, request, fold)))
+    return sums
+
+
+def batches_of(path: Path, names: Iterable[str], request: PredictionsRequest) -> Iterator[dict[str, BatchColumn]]:
+    """Yield the columns ``names``, and those of weights, groups and times, of each batch of rows of one file."""
+    first = 0
+    names = dict.fromkeys([*names, *request.groups])
     names |= dict.fromkeys(name for name in (request.weight, request.time) if name is not None)
     with _opened(path) as file:
         for name in names:
@@ -174,15 +195,13 @@ def sums_of_file(path: Path, request: PredictionsRequest, folds: int, seed: int)
                 arrays, _ = without_codes(
                     [pa.chunked_array([batch.column(name)]) for name in names], request.reading.missing
                 )
-                columns = {
+                yield {
                     name: BatchColumn(path, name, array.combine_chunks(), first)
                     for name, array in zip(names, arrays, strict=True)
                 }
-                sums = add_sums(sums, dict(_sums_of_batch(columns, request, random.integers(folds, size=len(batch)))))
                 first += len(batch)
         except (pa.ArrowException, OSError) as error:
             raise DataError(f"{path}: is not a sound Parquet file: {(str(error).splitlines() or [''])[0]}") from None
-    return sums
 
 
 def _sums_of_batch(
@@ -191,20 +210,30 @@ def _sums_of_batch(
     p = columns[request.probability[0]].probabilities()
     weight = np.ones(len(p)) if request.weight is None else columns[request.weight].weights()
     label_codes, labels = columns[str(request.target)].levels(None)
-    groups = {column: columns[column].levels(MISSING_GROUP) for column in request.groups}
-    if request.time is not None:
-        groups[request.time] = columns[request.time].periods(request.every)
-    groups = groups or {"": (np.zeros(len(p), np.int64), [""])}  # one group of all rows
-    for column, (group_codes, names) in groups.items():
+    for column, (group_codes, names) in groups_of(columns, request).items():
         strata = (label_codes * len(names) + group_codes) * (int(fold.max(initial=0)) + 1) + fold
-        strata = strata.astype(np.int16)  # at most 51 labels, 51 groups and 5 folds, sorted in one pass
-        order = np.argsort(strata, kind="stable")
-        order = order[weight[order] > 0]
-        starts = np.flatnonzero(np.diff(strata[order], prepend=-1))
-        for rows in np.split(order, starts[1:]) if len(order) else []:
+        for rows in rows_of_strata(strata, weight):
             one = rows[0]
             name = labels[label_codes[one]], column, names[group_codes[one]], int(fold[one])
             yield name, CellSums.of(p[rows], weight[rows])
+
+
+def groups_of(columns: dict[str, BatchColumn], request: PredictionsRequest) -> dict[str, tuple[Codes, list[str]]]:
+    """Return column -> the number of the group of each row, (n_rows,), and the names of the groups."""
+    groups = {column: columns[column].levels(MISSING_GROUP) for column in request.groups}
+    if request.time is not None:
+        groups[request.time] = columns[request.time].periods(request.every)
+    n_rows = len(next(iter(columns.values())))
+    return groups or {"": (np.zeros(n_rows, np.int64), [""])}  # one group of all rows
+
+
+def rows_of_strata(strata: Codes, weight: Floats) -> Iterator[npt.NDArray[np.intp]]:
+    """Yield the rows of positive weight of each stratum. ``strata``, (n_rows,), are numbers below 32,768."""
+    numbers = strata.astype(np.int16)  # at most 51 labels, 51 groups and 5 folds, sorted in one pass
+    order = np.argsort(numbers, kind="stable")
+    order = order[weight[order] > 0]
+    starts = np.flatnonzero(np.diff(numbers[order], prepend=-1))
+    yield from np.split(order, starts[1:]) if len(order) else []
 
 
 def _opened(path: Path) -> pq.ParquetFile:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from probcal import __version__
 from probcal.errors import DataError, ProbcalError, did_you_mean
 from probcal.measure.machine_text import interval_numbers
-from probcal.measure.measurement import MeasuredSection
+from probcal.measure.measured_part import MeasuredSection
 from probcal.measure.summary import Cells, SummarisedPredictions, folds_text
 from probcal.methods.calibrators.map_file import map_to_json
 from probcal.methods.registry import map_paths

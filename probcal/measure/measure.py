@@ -23,7 +23,8 @@ from probcal.measure.maps import (
     weighted_to,
     weighting_text,
 )
-from probcal.measure.measurement import MeasuredSection, class_sections, default_draws, measure_sections
+from probcal.measure.measured_part import MeasuredSection
+from probcal.measure.measurement import class_sections, default_draws, likeliest_section, measure_sections
 from probcal.measure.part_tests import part_tests
 from probcal.measure.summary import SummarisedPredictions
 from probcal.measure.text import Measurement, text_lines, value_lines
@@ -119,6 +120,7 @@ def measure(
     measurement = Measurement(
         predictions, sections, options.map, draws, options.seed, options.costs,
         class_sections(measured, calibrated, draws, options.seed), part_tests(measured),
+        likeliest_section(measured, calibrated, draws, options.seed),
     )  # fmt: skip
     if options.report is not None:
         from probcal.measure.measured_page import page  # draws, which takes a second to import
@@ -176,8 +178,23 @@ def _read(request: PredictionsRequest, options: MeasureOptions) -> FilePredictio
         raise ProbcalError(f"--calibrate {PRIOR} weights single rows, {limit}, or take another map")
     if request.grades is not None:
         raise ProbcalError(f"--grades keeps all rows, {limit}")
-    folds = 1 if options.map is None else FOLDS
-    return many_files.summarised(request.source, files, request, options.map_files or map, folds, options.seed)
+    if request.target is None:
+        raise ProbcalError(f"{request.source}: name the column of the labels with --target")
+    mapped = options.map_files or map
+    columns = many_files.probability_names(files[0], request)
+    if len(columns) == 1:
+        request, folds = replace(request, probability=columns), 1 if options.map is None else FOLDS
+        return many_files.summarised(request.source, files, request, mapped, folds, options.seed)
+    if len(columns) == 2:
+        raise ProbcalError(f"--probability names the columns of both classes, {limit}, or name that of one class alone")
+    if options.map is not None:
+        raise ProbcalError(
+            f"--calibrate of several classes fits each row with all its probabilities, {limit}, or take one class "
+            "against all others, such as --probability p_cat --positive cat"
+        )
+    from probcal.measure.class_files import summarised_classes
+
+    return summarised_classes(request.source, files, request, columns, mapped)
 
 
 def _read_whole(

@@ -11,13 +11,13 @@ import numpy as np
 
 from probcal._io import printable
 from probcal.errors import is_installed
-from probcal.measure.measurement import MeasuredSection
-from probcal.measure.summary import SummarisedPredictions
+from probcal.measure.measured_part import MeasuredSection
+from probcal.measure.summary import Summary
 from probcal.measure.text import Measurement, description, findings, legend, table, tests_tables
 from probcal.metrics.reliability import top_label
 from probcal.reading.prediction_file import FilePredictions
-from probcal.reporting.html.charts import Picture, missing_pictures_note, styled_picture
 from probcal.reporting.html.page import render
+from probcal.reporting.html.pictures import Picture, missing_pictures_note, styled_picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,8 +53,10 @@ def page(measurement: Measurement, scale: Scale | None = None) -> str:
         legend=legends,
         top_label=not predictions.is_binary,
         sections=[_page_section(measurement, one, scale) for one in measurement.sections],
+        likeliest=None if measurement.likeliest is None else table(measurement.likeliest, measurement.map),
         classes=[_page_section(measurement, one, scale, _PANEL) for one in measurement.classes],
         n_classes=len(predictions.classes),
+        no_bands="So many rows need no" if isinstance(predictions, Summary) else "There are too few rows for",
         is_wide=measurement.map is not None,
         tests=list(tests_tables(measurement)),
     )
@@ -66,7 +68,12 @@ def _page_section(
     header, rows = table(section, measurement.map)
     draw = partial(reliability_figure, measurement.predictions, section, measurement.map, scale, size)
     picture = styled_picture(f"Reliability: {section.name}", draw)
-    return PageSection(section.name, header, rows, picture, section.support.has_all)
+    return PageSection(section.name, header, rows, picture, _has_bands(measurement.predictions, section))
+
+
+def _has_bands(predictions: FilePredictions, section: MeasuredSection) -> bool:
+    # the band of one row would have the width 0, and that of millions of rows nearly
+    return section.support.has_all and not isinstance(predictions, Summary)
 
 
 def reliability_figure(
@@ -80,11 +87,11 @@ def reliability_figure(
     from probcal.reporting import reliability_figure as drawing  # matplotlib takes a second to import
 
     stages = {"before": section.p} | ({} if section.calibrated is None else {str(map): section.calibrated})
-    # the band of one row would have the width 0, and that of millions of rows nearly
-    has_bands = section.support.has_all and not isinstance(predictions, SummarisedPredictions)
+    has_bands = _has_bands(predictions, section)
     if scale is None:
         is_several = section.p.ndim == 2 and not predictions.is_binary
         shown = top_label(section.y, section.p)[0] if is_several else section.y == 1
         scale = drawing.usual_scale(float(np.average(shown, weights=section.weight)))
     title = printable(section.name, 40) if size == _DIAGRAM else ""  # a panel stands below its heading
-    return drawing.reliability_figure(title, section.y, stages, section.weight, has_bands, scale, size)
+    is_likeliest = size == _DIAGRAM and not predictions.is_binary
+    return drawing.reliability_figure(title, section.y, stages, section.weight, has_bands, scale, size, is_likeliest)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from probcal.analysis.hypothesis_tests import holm
 from probcal.measure.measurement import class_rows, in_order, shown_classes
-from probcal.measure.summary import SummarisedPredictions
+from probcal.measure.summary import Summary
 from probcal.metrics.calibration_tests import CalibrationTests, calibration_tests
 from probcal.metrics.curves import bin_numbers
 from probcal.metrics.reliability import top_label
@@ -50,7 +50,7 @@ def part_tests(predictions: FilePredictions) -> list[PartTests]:
     summarised, because the number of positive rows then has no known distribution.
     """
     has_parts = predictions.groups or predictions.grades is not None or not predictions.is_binary
-    if not has_parts or predictions.has_weights or isinstance(predictions, SummarisedPredictions):
+    if not has_parts or predictions.has_weights or isinstance(predictions, Summary):
         return []
     y, p = _event(predictions)
     parts = _family(ALL, "", [("", y, p)])

@@ -9,6 +9,7 @@ with their mean probability. That moves a probability by less than 6.2e-5.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -40,18 +41,21 @@ class CellSums:
     is_grid: bool = False
 
     @classmethod
-    def of(cls, p: Floats, weight: Floats) -> CellSums:
-        """Return the sums of rows with probabilities ``p`` and weights above 0, (n_rows,)."""
+    def of(cls, p: Floats, weight: Floats, n_classes: int = 1) -> CellSums:
+        """Return the sums of rows with probabilities ``p`` and weights above 0, (n_rows,).
+
+        ``n_classes`` share ``MOST_DISTINCT``, so that memory grows slowly with them.
+        """
         values = np.array([np.ones(len(p)), weight, weight**2, weight * p])
         # + 0.0: a negative zero has other bits, and would be a cell of its own
-        return cls(*_grouped((p + 0.0).view(np.int64), values))._within_limit()
+        return cls(*_grouped((p + 0.0).view(np.int64), values))._within_limit(n_classes)
 
-    def merged(self, other: CellSums) -> CellSums:
+    def merged(self, other: CellSums, n_classes: int = 1) -> CellSums:
         """Return the sums of the rows of both."""
         # the bits of probabilities and the numbers of cells are no common codes
         one, two = (self, other) if self.is_grid == other.is_grid else (self.on_grid(), other.on_grid())
         codes, sums = np.append(one.codes, two.codes), np.append(one.sums, two.sums, axis=1)
-        return CellSums(*_grouped(codes, sums), one.is_grid)._within_limit()
+        return CellSums(*_grouped(codes, sums), one.is_grid)._within_limit(n_classes)
 
     def on_grid(self) -> CellSums:
         """Return the sums in cells of the grid."""
@@ -59,8 +63,8 @@ class CellSums:
             self if self.is_grid else CellSums(*_grouped(_grid_numbers(self.codes.view(np.float64)), self.sums), True)
         )
 
-    def _within_limit(self) -> CellSums:
-        return self.on_grid() if len(self.codes) > MOST_DISTINCT else self
+    def _within_limit(self, n_classes: int) -> CellSums:
+        return self.on_grid() if len(self.codes) > MOST_DISTINCT // n_classes else self
 
 
 Folds = dict[int, tuple[CellSums, CellSums]]
@@ -136,11 +140,11 @@ class Cells:
 
 
 @dataclass(frozen=True)
-class SummarisedPredictions(FilePredictions):
-    """Hold the cells of many files. ``y``, ``p`` and ``weight`` are those of the cells of all rows."""
+class Summary(FilePredictions):
+    """Hold the sums of many files, of which no row is kept. ``cells`` are those of all rows, and have ``counts``."""
 
-    cells: Cells = field(kw_only=True)
-    group_cells: dict[tuple[str, str], Cells] = field(kw_only=True)
+    cells: Any = field(kw_only=True)
+    group_cells: dict[tuple[str, str], Any] = field(kw_only=True)
     """Column and group -> its cells."""
 
     @property
@@ -151,6 +155,14 @@ class SummarisedPredictions(FilePredictions):
         return dict(zip(self.classes, self.cells.counts, strict=True))
 
 
+@dataclass(frozen=True)
+class SummarisedPredictions(Summary):
+    """Hold the cells of two classes. ``y``, ``p`` and ``weight`` are those of the cells of all rows."""
+
+    cells: Cells = field(kw_only=True)
+    group_cells: dict[tuple[str, str], Cells] = field(kw_only=True)
+
+
 def folds_text(predictions: FilePredictions) -> str:
     """Return in words how the folds of a map were drawn. Rows of many files are drawn one by one."""
-    return "random folds" if isinstance(predictions, SummarisedPredictions) else "stratified folds"
+    return "random folds" if isinstance(predictions, Summary) else "stratified folds"

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from probcal._io import aligned_lines, counted, join_first, printable, wrap_line
-from probcal.measure.measurement import MOST_CLASSES, Line, MeasuredSection
+from probcal.measure.class_summary import SummarisedClasses
+from probcal.measure.measured_part import Line, MeasuredSection
+from probcal.measure.measurement import MOST_CLASSES
 from probcal.measure.part_tests import GRADE, LEVEL, PartTests, families, part_title
-from probcal.measure.summary import SummarisedPredictions, folds_text
+from probcal.measure.summary import Summary, folds_text
 from probcal.metrics.bootstrap import FEW_DRAWS, Interval, Quantity
 from probcal.metrics.decisions import Costs, excess_cost_bound
 from probcal.metrics.row_support import FEWEST_CLASS_ROWS, FEWEST_ROWS
@@ -34,6 +36,13 @@ class Measurement:
     classes: list[MeasuredSection] = field(default_factory=list)
     """Each of several classes against all others."""
     tests: list[PartTests] = field(default_factory=list)
+    likeliest: MeasuredSection | None = None
+    """The likeliest class of each row: whether it is right. None for two classes."""
+
+    @property
+    def tables(self) -> list[MeasuredSection]:
+        """Return all tables in their order."""
+        return [*self.sections, *([] if self.likeliest is None else [self.likeliest]), *self.classes]
 
 
 def description(predictions: FilePredictions) -> Iterator[str]:
@@ -105,7 +114,9 @@ def tests_legend(measurement: Measurement) -> list[str]:
     """Return sentences on the tests of groups, classes and grades."""
     parts, predictions = measurement.tests, measurement.predictions
     if not parts:
-        summarised = predictions.group_cells if isinstance(predictions, SummarisedPredictions) else None
+        if isinstance(predictions, Summary) and not predictions.is_binary:
+            return ["There are no tests, which need single rows that count alike."]
+        summarised = predictions.group_cells if isinstance(predictions, Summary) else None
         no_tests = "The groups have no tests, which need single rows that count alike."
         return [no_tests] if predictions.groups or summarised else []
     rows = "positive rows"
@@ -180,6 +191,12 @@ def legend(measurement: Measurement) -> list[str]:
         )
     else:
         lines.append("Intervals in closed form: Wilson's for the base rate, DeLong's for the AUC, normal for means.")
+    if isinstance(measurement.predictions, SummarisedClasses):
+        lines.append(
+            "The log loss and the Brier score are exact, with normal intervals. Any other interval of all classes is "
+            "the mean of the intervals of the classes, or half their sum, which may be too wide but not too short. E50 "
+            "and E90 have a dash, because they need single rows."
+        )
     if measurement.map is not None:
         folds = folds_text(measurement.predictions)
         lines.append(f"After: {measurement.map}; each row by a map fitted on the other four of 5 {folds}.")
@@ -193,7 +210,7 @@ def legend(measurement: Measurement) -> list[str]:
 def text_lines(measurement: Measurement) -> Iterator[str]:
     """Yield all that the command prints, without control characters."""
     yield from (printable(line) for line in description(measurement.predictions))
-    for section in (*measurement.sections, *measurement.classes):
+    for section in measurement.tables:
         yield ""
         yield from table_lines(section, measurement.map)
     if tables := [[header, *rows] for header, rows in tests_tables(measurement)]:
@@ -249,9 +266,8 @@ def _baseline_text(section: MeasuredSection, predictions: FilePredictions) -> st
     loss = section.line("log_loss_bits")
     if loss is None:
         return None
-    weight = section.weight
-    sums = [weight[section.y == label].sum() for label in range(len(predictions.classes))]
-    constant = -sum(total / weight.sum() * math.log2(total / weight.sum()) for total in sums if total)
+    shares = section.class_weight / section.weight.sum()
+    constant = -sum(share * math.log2(share) for share in shares.tolist() if share)
     baseline = "the base rate" if predictions.is_binary else "the share of each class"
     prefix = f"The log loss is {number(loss.before.value)} bits. " if math.isfinite(loss.before.value) else ""
     better = ", which is better" if loss.before.value > constant else ""
@@ -278,7 +294,7 @@ def _few_rows_text(measurement: Measurement) -> Iterator[str]:
             f"{FEWEST_ROWS} rows are needed, and {FEWEST_CLASS_ROWS} of each class{losses}."
         )
     unknown = [section.name for section in measurement.sections if not section.support.has_p_value]
-    if isinstance(measurement.predictions, SummarisedPredictions):
+    if isinstance(measurement.predictions, Summary):
         yield "p(c_emp) is left out: it needs single rows, and these predictions are summarised."
     elif unknown:
         yield f"Too few rows, or too certain predictions, for p(c_emp): {join_first(unknown, 5)}."
@@ -305,7 +321,7 @@ def _excess_cost_text(measurement: Measurement) -> Iterator[str]:
     """Say how much dearer the threshold of the costs can be than any other one, in the words of the lemma."""
     predictions, costs = measurement.predictions, measurement.costs
     # The bound is for rows that count alike. A summary has no rows, and calibrated predictions are in its own table.
-    is_summary = isinstance(predictions, SummarisedPredictions)
+    is_summary = isinstance(predictions, Summary)
     if costs is None or predictions.has_weights or measurement.map is not None or is_summary:
         return
     bound = excess_cost_bound(predictions.y, predictions.p, costs.false_positive, costs.false_negative)

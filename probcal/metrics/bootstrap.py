@@ -125,12 +125,14 @@ def bootstrap_values(
 ) -> Floats:  # fmt: skip
     """Return (n_stages, draws, n_quantities) values of rows drawn with replacement, the same rows in each stage.
 
-    With ``squares``, each row stands for many, with this sum of squared weights. Slow metrics are NaN after
-    ``FEW_DRAWS`` draws. ``measured``, (n_stages, n_quantities), are the values of the rows themselves.
+    ``y`` is (n_rows,), or (n_stages, n_rows) where the stages have labels of their own. With ``squares``, each row
+    stands for many, with this sum of squared weights. Slow metrics are NaN after ``FEW_DRAWS`` draws. ``measured``,
+    (n_stages, n_quantities), are the values of the rows themselves.
     """
     values = np.full((len(stages), draws, len(quantities)), np.nan)
     order = np.argsort(stages[0] if stages[0].ndim == 1 else stages[0][:, -1])  # sorting sorted rows again is faster
-    y, weight, stages = y[order], weight[order], [stage[order] for stage in stages]
+    weight, stages = weight[order], [stage[order] for stage in stages]
+    labels = np.broadcast_to(y[..., order], (len(stages), len(weight)))
     squares = None if squares is None else squares[order]
     has_two_classes = stages[0].ndim == 1 or stages[0].shape[1] == 2
     drawn_of = {
@@ -142,7 +144,7 @@ def bootstrap_values(
     with warnings.catch_warnings(action="ignore"):  # a draw may lack a class, which nobody needs to know
         if drawn_of:
             cuts = np.unique([quantity.cut for quantity in quantities if quantity.cut is not None])
-            pooled = [_PooledRows.of(y, stage, weight, cuts) for stage in stages]
+            pooled = [_PooledRows.of(*stage, weight, cuts) for stage in zip(labels, stages, strict=True)]
             for number, rows in enumerate(pooled):
                 itself = rows.drawn(rows.counts(weight)[None])
                 for place, drawn in drawn_of.items():
@@ -161,9 +163,9 @@ def bootstrap_values(
         # a row of a summary stands for many, which cannot be drawn one by one
         for draw in range(draws if single and squares is None else 0):
             few = [place for place in single if draw < FEW_DRAWS or quantities[place].is_fast]
-            weight_drawn = weight * _drawn_times(len(y), random)
-            for number, p in enumerate(stages):
-                data = Prediction(y, p, weight_drawn, coarse=True)
+            weight_drawn = weight * _drawn_times(len(weight), random)
+            for number, stage in enumerate(zip(labels, stages, strict=True)):
+                data = Prediction(*stage, weight_drawn, coarse=True)
                 values[number, draw, few] = [float(quantities[place].value(data)) for place in few]
     return values
 

@@ -35,7 +35,7 @@ def mean_interval(rows: Rows, values: np.ndarray, level: float) -> Bounds:
     mean = rows.mean(values)
     if not math.isfinite(mean):
         return math.nan, math.nan
-    return _around(mean, _variance_of_mean(values - mean, rows.weight), level)
+    return normal_interval(mean, _variance_of_mean(values - mean, rows.weight), level)
 
 
 def log_loss_interval(rows: Rows, level: float, base: float = 2.0) -> Bounds:
@@ -57,7 +57,7 @@ def intercept_interval(rows: Rows, intercept: float, level: float) -> Bounds:
     """
     p = expit(logit(rows.p) + intercept) if math.isfinite(intercept) else rows.p
     information = float(rows.weight @ (p * (1 - p))) * effective_rows(rows.weight, rows.weight**2) / rows.weight.sum()
-    return _around(intercept, 1 / information, level) if math.isfinite(intercept) else (math.nan, math.nan)
+    return normal_interval(intercept, 1 / information, level) if math.isfinite(intercept) else (math.nan, math.nan)
 
 
 def slope_interval(rows: Rows, slope: float, level: float) -> Bounds:
@@ -73,7 +73,7 @@ def slope_interval(rows: Rows, slope: float, level: float) -> Bounds:
     p = expit(logit(scaled) + intercept)
     weight = rows.weight * p * (1 - p) * effective_rows(rows.weight, rows.weight**2) / rows.weight.sum()
     information = float(weight @ (x - weight @ x / weight.sum()) ** 2)
-    return _around(slope, 1 / information, level) if information > 0 else (math.nan, math.nan)
+    return normal_interval(slope, 1 / information, level) if information > 0 else (math.nan, math.nan)
 
 
 def auc_interval(ranked: RankedRows, level: float) -> Bounds:
@@ -94,7 +94,7 @@ def auc_interval(ranked: RankedRows, level: float) -> Bounds:
         weight = ranked.weight[own]
         auc = float(weight @ placement / weight.sum())
         variance += _variance_of_mean(placement - auc, weight)
-    low, high = _around(auc, variance, level)
+    low, high = normal_interval(auc, variance, level)
     return max(0.0, low), min(1.0, high)
 
 
@@ -105,6 +105,7 @@ def _variance_of_mean(deviations: np.ndarray, weight: np.ndarray) -> float:
     return float((weight**2 * deviations**2).sum() / weight.sum() ** 2) * n / (n - 1)
 
 
-def _around(mean: float, variance: float, level: float) -> Bounds:
+def normal_interval(mean: float, variance: float, level: float) -> Bounds:
+    """Return the interval of a mean whose estimate has this variance."""
     half = float(ndtri((1 + level) / 2)) * math.sqrt(variance)
     return mean - half, mean + half

@@ -127,6 +127,9 @@ class Metric:
     drawn : callable or None, default=None
         Function of ``DrawnRows`` that returns the values of many bootstrap draws of two classes at once, (n_draws,).
         Without it, each draw is measured by ``value``.
+    of_classes : callable or None, default=None
+        Function of the values of each of several classes against all others, (n_classes,) or (n_classes, n_draws), that
+        returns the value of all classes. None where these values do not decide it.
     decimals : int, default=3
         Number of decimals in tables.
     """
@@ -145,6 +148,7 @@ class Metric:
     of_the_truth: bool = False
     two_classes: bool = False
     drawn: Callable[[DrawnRows], np.ndarray] | None = None
+    of_classes: Callable[[np.ndarray], np.ndarray] | None = None
     decimals: int = 3
 
     @property

@@ -28,6 +28,14 @@ def _l1_of_base_rate(prediction: Prediction) -> float:
     return l1_error(prediction.true_p, np.full(np.shape(prediction.true_p), prediction.base_rate), prediction.weight)
 
 
+def _mean(values: np.ndarray) -> np.ndarray:
+    return np.asarray(values.mean(axis=0))
+
+
+def _half_the_sum(values: np.ndarray) -> np.ndarray:
+    return np.asarray(values.sum(axis=0) / 2)
+
+
 _ENTRIES = (
     Metric(
         "cxe",
@@ -55,6 +63,7 @@ _ENTRIES = (
         larger_is_better=True,
         undefined=True,
         drawn=DrawnRows.auc,
+        of_classes=_mean,
     ),
     Metric(
         "c_emp",
@@ -63,6 +72,7 @@ _ENTRIES = (
         "Empirical calibration error c_emp",
         lambda prediction: range_error(prediction.ranked),
         drawn=DrawnRows.c_emp,
+        of_classes=_mean,
     ),
     Metric(
         "ece",
@@ -71,6 +81,7 @@ _ENTRIES = (
         "Expected calibration error (15 bins of equal width)",
         lambda prediction: width_error(prediction.rows),
         drawn=DrawnRows.ece,
+        of_classes=_mean,
     ),
     Metric(
         "ks",
@@ -79,6 +90,7 @@ _ENTRIES = (
         "Kolmogorov-Smirnov calibration error",
         lambda prediction: largest_sum_error(prediction.ranked),
         drawn=DrawnRows.kolmogorov_smirnov,
+        of_classes=_mean,
     ),
     Metric(
         "c_emp_p",
@@ -225,6 +237,7 @@ _ENTRIES = (
         lambda prediction: mean_distance(prediction.distances),
         measured="asked",
         drawn=DrawnRows.ici,
+        of_classes=_mean,
     ),
     Metric(
         "e50",
@@ -252,6 +265,7 @@ _ENTRIES = (
         lambda prediction: smooth_error(prediction.rows),
         measured="asked",
         drawn=DrawnRows.smooth_error,
+        of_classes=_mean,
     ),
     Metric(
         "ece_mass",
@@ -261,6 +275,7 @@ _ENTRIES = (
         lambda prediction: weight_error(prediction.ranked),
         measured="asked",
         drawn=DrawnRows.ece_of_equal_weights,
+        of_classes=_mean,
     ),
     Metric(
         "miscalibration",
@@ -270,6 +285,7 @@ _ENTRIES = (
         lambda prediction: prediction.brier_parts.miscalibration,
         measured="asked",
         drawn=DrawnRows.miscalibration,
+        of_classes=_half_the_sum,
     ),
     Metric(
         "discrimination",
@@ -280,6 +296,7 @@ _ENTRIES = (
         larger_is_better=True,
         measured="asked",
         drawn=DrawnRows.discrimination,
+        of_classes=_half_the_sum,
     ),
     Metric(
         "refinement",
@@ -289,6 +306,7 @@ _ENTRIES = (
         lambda prediction: prediction.brier_parts.refinement,
         measured="asked",
         drawn=DrawnRows.refinement,
+        of_classes=_half_the_sum,
     ),
     Metric(
         "sharpness",
@@ -299,6 +317,7 @@ _ENTRIES = (
         no_end="good only if the predictions are calibrated",
         measured="asked",
         drawn=DrawnRows.sharpness,
+        of_classes=_half_the_sum,
     ),
     Metric(
         "log10_martingale",

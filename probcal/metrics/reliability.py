@@ -187,7 +187,7 @@ def _resampled(
 
     Without ``isotonic`` there are no curves and no places.
     """
-    from sklearn.isotonic import isotonic_regression
+    from scipy.optimize import isotonic_regression
 
     rng = np.random.default_rng(random_state)
     n = len(ranked.p)
@@ -212,7 +212,7 @@ def _resampled(
             total = np.bincount(block, weight)
             drawn = total > 0
             observed = np.bincount(block, positive)[drawn] / total[drawn]
-            fitted = isotonic_regression(observed, sample_weight=total[drawn])
+            fitted = isotonic_regression(observed, weights=total[drawn]).x
             curves.append(np.interp(places, middles[drawn], np.clip(fitted, 0, 1)))
     return np.array(frequencies), np.array(curves), places if isotonic else np.empty(0)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,15 +41,18 @@ class RowSupport:
 
 
 def row_support(
-    y: npt.NDArray[np.int64], p: Floats, weight: Floats, classes: tuple[str, ...], squares: Floats | None = None
-) -> RowSupport:
+    y: npt.NDArray[np.int64], p: Floats, weight: Floats, classes: tuple[str, ...], squares: Floats | None = None,
+    counts: Sequence[int] | None = None,
+) -> RowSupport:  # fmt: skip
     """Return what the rows of one table support. All weights are above 0.
 
-    With ``squares``, (n_rows,), each row stands for many, with this sum of squared weights.
+    With ``squares``, (n_rows,), each row stands for many, with this sum of squared weights, and ``counts`` are the rows
+    of each class.
 
     Rows count as Kish's effective number: as many rows of equal weight as have the same variance of a mean. Two classes
     need rows of both. The losses of several classes need rows outside the most frequent class.
     """
+    counts = np.bincount(y, minlength=len(classes)).tolist() if counts is None else counts
     largest = weight.max(initial=0.0) or 1.0
     weight = weight / largest
     squares = weight**2 if squares is None else squares / largest**2
@@ -60,10 +64,9 @@ def row_support(
     has_losses = n_rows >= FEWEST_ROWS and others >= FEWEST_CLASS_ROWS
     has_all = n_rows >= FEWEST_ROWS and class_rows[rarest] >= FEWEST_CLASS_ROWS
     if n_rows < FEWEST_ROWS:
-        reason = _rows_text(len(y), n_rows)
+        reason = _rows_text(sum(counts), n_rows)
     elif not has_all:
-        n = int((y == rarest).sum())
-        reason = f'{_rows_text(n, class_rows[rarest])} of "{classes[rarest]}"'
+        reason = f'{_rows_text(counts[rarest], class_rows[rarest])} of "{classes[rarest]}"'
     else:
         reason = ""
     has_p_value = False

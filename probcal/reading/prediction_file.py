@@ -33,8 +33,8 @@ from probcal.reading.reading_options import READ_AS_IT_IS, ReadingOptions
 from probcal.reading.table import UserTable, read_table
 from probcal.reading.target import Target, read_target, read_word_labels, refuse_rounded_labels, refuse_unknown_labels
 
-# How far the sum of the probabilities of a row may be from 1. Files often hold three digits.
-_SUM = 0.01
+SUM_TOLERANCE = 0.01
+"""How far the sum of the probabilities of a row may be from 1. Files often hold three digits."""
 # Fewest rows of a label in a table of a few rows.
 _FEWEST_ROWS = 2
 # Pairs of labels of which everybody means the second by "the probability".
@@ -42,6 +42,9 @@ _LABEL_PAIRS = (
     ("0", "1"), ("-1", "1"), ("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("negative", "positive"),
     ("neg", "pos"),
 )  # fmt: skip
+
+
+POSITIVE_OF_SEVERAL = "--positive is for two classes, or for one column of probabilities; leave it out"
 
 
 @dataclass(frozen=True)
@@ -127,7 +130,7 @@ def read_predictions(request: PredictionsRequest, table: UserTable | None = None
     """
     table = read_table(request.source, request.reading) if table is None else table
     target_column = named_column(table, "--target", request.target)
-    columns = _probability_columns(table, request.probability)
+    columns = probability_columns(table, request.probability)
     weight_column = None if request.weight is None else named_column(table, "--weight", request.weight)
     group_columns = {name: named_column(table, "--group", name) for name in request.groups}
     if target_column.index in [column.index for column in columns]:
@@ -193,7 +196,7 @@ def number_columns(
 
     Raises DataError with the line for what is no probability, or no finite number.
     """
-    columns = _probability_columns(table, names)
+    columns = probability_columns(table, names)
     if as_probabilities:
         for column in columns:
             column.replace_percent_signs()
@@ -219,7 +222,7 @@ def calibrated_names(table: UserTable, columns: Sequence[str], map: str, where: 
     return names
 
 
-def _probability_columns(table: UserTable, patterns: Sequence[str]) -> list[FileColumn]:
+def probability_columns(table: UserTable, patterns: Sequence[str]) -> list[FileColumn]:
     """Return the columns that ``--probability`` names. A name may hold a ``*``."""
     names = names_of(table)
     columns: list[FileColumn] = []
@@ -275,12 +278,18 @@ def _normalise(table: UserTable, p: Floats) -> tuple[Floats, list[str]]:
     distance = np.abs(sums - 1)
     refuse_rows(
         table,
-        distance > _SUM,
+        distance > SUM_TOLERANCE,
         lambda row: f"the probabilities have the sum {sums[row]:.4g}, not 1",
         "give one --probability column for each class",
     )
-    note = f"each row was divided by its sum, which is up to {distance.max():.1g} away from 1"
-    return p / sums[:, None], [note] if distance.max() > ROUNDING else []
+    return p / sums[:, None], rounding_notes(float(distance.max()))
+
+
+def rounding_notes(distance: float) -> list[str]:
+    """Return a note if the probabilities of a row had a sum that was not 1. ``distance`` is the largest one from 1."""
+    return (
+        [f"each row was divided by its sum, which is up to {distance:.1g} away from 1"] if distance > ROUNDING else []
+    )
 
 
 def _classes(
@@ -291,13 +300,13 @@ def _classes(
     source = f'{table.origin_name}: column "{target.name}"'
     if len(columns) == 1:
         return label_order(labels, source, columns[0], positive), [0]
-    column_labels = _labels_of_columns(columns, labels, source)
+    column_labels = labels_of_columns(columns, labels, source)
     classes = sort_labels(column_labels)
     if len(classes) == 2:
         positive_label = positive or _positive_of(labels, source, "", default=classes[1])
         classes = [label for label in classes if label != positive_label] + [positive_label]
     elif positive:
-        raise DataError("--positive is for two classes, or for one column of probabilities; leave it out")
+        raise DataError(POSITIVE_OF_SEVERAL)
     return tuple(classes), [column_labels.index(label) for label in classes]
 
 
@@ -330,7 +339,7 @@ def _positive_of(labels: Sequence[str], source: str, column: str, default: str |
     raise DataError(f'{source} holds {listing}; name the label whose probability "{column}" is with --positive')
 
 
-def _labels_of_columns(columns: Sequence[str], labels: Sequence[str], source: str) -> list[str]:
+def labels_of_columns(columns: Sequence[str], labels: Sequence[str], source: str) -> list[str]:
     """Return the label of each column. A column is named by its label, after and before what all names share.
 
     ``p_cat``, ``p_dog`` belong to ``cat`` and ``dog``. Raises DataError if a label has no column.

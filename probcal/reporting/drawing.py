@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import matplotlib
 import matplotlib.style
@@ -19,8 +19,10 @@ from matplotlib.figure import Figure
 from probcal._io import refuse_links_out, refuse_other_kinds
 from probcal.errors import StoreError
 from probcal.reporting.grid import span_text
-from probcal.store.folder import Store
-from probcal.store.stored_experiment import ResultColumn
+
+if TYPE_CHECKING:
+    from probcal.store.folder import Store
+    from probcal.store.stored_experiment import ResultColumn
 
 Result = TypeVar("Result")
 

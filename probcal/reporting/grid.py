@@ -11,14 +11,16 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from tabulate import tabulate
 
 from probcal._io import Field, csv_text, printable, shortened
 from probcal.metrics.metric import INFINITY
-from probcal.store.stored_experiment import StoredExperiment
-from probcal.store.summary import CellCounts, Summary
+
+if TYPE_CHECKING:
+    from probcal.store.stored_experiment import StoredExperiment
+    from probcal.store.summary import CellCounts, Summary
 
 Item = TypeVar("Item")
 Key = TypeVar("Key", bound=Hashable)

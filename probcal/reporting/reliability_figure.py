@@ -31,25 +31,25 @@ def usual_scale(share: float) -> Scale:
 
 def reliability_figure(
     title: str, y: npt.NDArray[Any], stages: Mapping[str, Floats], weight: Floats | None, has_bands: bool = True,
-    scale: Scale = "linear", size: float = 4.2,
+    scale: Scale = "linear", size: float = 4.2, is_likeliest: bool = False,
 ) -> Figure:  # fmt: skip
     """Return a diagram of the probabilities in ``stages`` by their names, (n_rows,) or (n_rows, n_classes).
 
-    ``y`` are class numbers, (n_rows,). With several classes it shows the likeliest class of each row. ``size`` is the
+    ``y`` are class numbers, (n_rows,). With several classes it shows the likeliest class of each row.
+    ``is_likeliest`` says that (n_rows,) probabilities are already those of the likeliest class. ``size`` is the
     width and the height without the title, in inches.
     """
     figure = titled_figure(title, size, size)
     axes = figure.add_subplot()
-    label = "Predicted probability"
     for (name, p), color in zip(stages.items(), COLOURS, strict=False):
         y_shown, p_shown = y, p if p.ndim == 1 else p[:, -1]
         if p.ndim == 2 and p.shape[1] > 2:
             y_shown, p_shown = top_label(y, p)
-            label = "Predicted probability of the likeliest class"
+            is_likeliest = True
         ReliabilityDisplay.from_predictions(
             y_shown, p_shown, sample_weight=weight, bands="confidence" if has_bands else None, name=name or None,
             n_resamples=min(200, max(40, _MOST_RESAMPLED_ROWS // len(y))), ax=axes, color=color, scale=scale,
         )  # fmt: skip
-    axes.set_xlabel(label)
+    axes.set_xlabel("Predicted probability" + (" of the likeliest class" if is_likeliest else ""))
     axes.spines[["top", "right"]].set_visible(False)
     return figure

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -174,3 +176,21 @@ def test_a_mistake_gives_one_message_and_writes_nothing(here, words, said):
 def test_no_draws_are_allowed_and_few_are_refused(here):
     assert "Intervals in closed form" in measured("a.csv", *CALL[:4], "--draws", 0)
     assert "--draws 7: an interval needs at least 20 draws" in refused("measure", "a.csv", *CALL[:4], "--draws", 7)
+
+
+def test_a_report_imports_no_experiment_and_no_scikit_learn(here):
+    """They take a second of the three that a small report would need."""
+    written(two_classes(), here / "t.csv")
+    words = ["measure", "t.csv", "-p", "p", "-t", "y", "-g", "sex", "--draws", "20", "--report", "r.html"]
+    heavy = ("sklearn", "scipy.stats", "narwhals", "probcal.papers", "probcal.store", "probcal.data.card")
+    code = f"""
+import sys
+from probcal.cli.main import main
+try:
+    main({words})
+finally:
+    print([name for name in {heavy} if name in sys.modules], file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert (here / "r.html").exists(), done.stderr
+    assert done.stderr.endswith("[]\n")

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
 
 from probcal.cli.main import main
-from probcal.measure.measurement import NO_INTERVAL, Interval
+from probcal.metrics.bootstrap import NO_INTERVAL, Interval
 from probcal.reading.table_plan import load_table_plan, read_inputs
 from probcal.try_table.measures import LOSS
 from probcal.try_table.ranked_methods import RankedMethod

@@ -8,9 +8,12 @@ does not check them.
 
 from __future__ import annotations
 
+import ast
 import inspect
+import itertools
 import json
 import re
+import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -58,6 +61,28 @@ class _Draft7(GenerateJsonSchema):
     def tuple_schema(self, schema: Any) -> Schema:
         fields = super().tuple_schema(schema)
         return {"items": fields.pop("prefixItems"), **fields} if "prefixItems" in fields else fields
+
+    def model_schema(self, schema: Any) -> Schema:
+        # Pydantic's own option reads the sources of all models at each import, which takes every command .2 s.
+        described, cls = super().model_schema(schema), schema["cls"]
+        for name, text in _attribute_docstrings(cls).items():
+            field = cls.model_fields[name]
+            # a field that the schema leaves out is not among the properties
+            described["properties"].get(field.alias or name, {}).setdefault("description", text)
+        return described
+
+
+def _attribute_docstrings(model: type[BaseModel]) -> dict[str, str]:
+    """Return field -> the text below it, of a model and its bases."""
+    texts: dict[str, str] = {}
+    for cls in reversed(model.__mro__[: model.__mro__.index(BaseModel)]):
+        [body] = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
+        assert isinstance(body, ast.ClassDef)
+        for field, below in itertools.pairwise(body.body):
+            match field, below:
+                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                    texts[name] = inspect.cleandoc(text)
+    return texts
 
 
 def _schema_of(model: type[BaseModel]) -> Schema:

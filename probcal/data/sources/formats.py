@@ -16,12 +16,13 @@ import numpy as np
 
 from probcal.data.sources.arff_file import parse_arff
 from probcal.data.sources.packed_file import OPENERS, UNPACKING_ERRORS, RefusedArchive
-from probcal.data.sources.specifications import FileSource
 from probcal.data.text_values import stack_frames, text_column
 from probcal.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from probcal.data.sources.specifications import FileSource
 
 _PIECE = 1 << 20
 _ROWS_AT_A_TIME = 20_000

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class CardPart(BaseModel):
     """Refuse unknown keys and changes, and read numbers where a text is expected."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
 
 
 Item = TypeVar("Item")

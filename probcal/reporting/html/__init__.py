@@ -1,5 +1,12 @@
 """``probcal report``: experiments as one self-contained web page."""
 
-from probcal.reporting.html.page import write_report
-
 __all__ = ["write_report"]
+
+
+def __getattr__(name: str) -> object:
+    # imported on first use: the pages of measure and watch need no part of an experiment
+    if name == "write_report":
+        from probcal.reporting.html.report import write_report
+
+        return write_report
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""Web page of experiments: fills their parts into the templates and writes the file in one step.
+"""Web pages: fills the parts into the templates and writes the file in one step.
 
 Scripts are known by their digest. Data and pictures are embedded.
 """
@@ -10,8 +10,8 @@ import functools
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
-from importlib import resources
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module, resources
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,6 @@ from markupsafe import Markup
 from probcal import __version__
 from probcal._io import printable, refuse_links_out, refuse_other_kinds, write_atomic
 from probcal.errors import ProbcalError
-from probcal.reporting.check.check_text import tallies_text
-from probcal.reporting.html.charts import line_groups, sort_value
-from probcal.reporting.html.sections import ExperimentSections
-from probcal.store.folder import Store
 
 _SCRIPTS = ("vendor/d3.min.js", "vendor/plot.umd.min.js", "report.js", "charts.js")
 """The page's programs, in the order in which they run."""
@@ -33,6 +29,13 @@ _NUMBER_TEXT = re.compile(rf"{_NUMBER}[ *]?( %| (to|±) {_NUMBER})?")
 """A cell that never breaks: a number, or an interval such as ``-1.950 to -1.021``."""
 _LICENSES = {"D3 7.9.0": "vendor/d3.LICENSE", "Observable Plot 0.6.17": "vendor/plot.LICENSE"}
 """The licenses of the embedded libraries."""
+
+_FILTERS = (
+    "probcal.reporting.check.check_text.tallies_text",
+    "probcal.reporting.html.charts.line_groups",
+    "probcal.reporting.html.charts.sort_value",
+)
+"""Filters of the templates of experiments. They are imported by the first template that calls them."""
 
 
 @functools.cache
@@ -71,32 +74,9 @@ class ReportError(ProbcalError):
     """Signal that no experiment has a result, or that the page cannot be written to the given path."""
 
 
-def write_report(stores: Sequence[Store], path: Path) -> Path:
-    """Write the experiments in ``stores`` as one web page to ``path`` and return the path.
-
-    The same results always give the same bytes. Raises ReportError when nothing has been run or ``path`` cannot be
-    written. Raises StoreError when a folder cannot be shown or ``path`` is a link out of it, and UnknownPaper when an
-    experiment follows a paper that probcal does not have.
-    """
-    _refuse_path(path)
-    experiments = [ExperimentSections(store, f"e{number}") for number, store in enumerate(stores, 1)]
-    if not any(experiment.results for experiment in experiments):
-        folders = ", ".join(str(store.folder) for store in stores)
-        raise ReportError(f"nothing has been run yet in {folders}; probcal run fills a folder of results")
-    names = ", ".join(experiment.stored.name for experiment in experiments)
-    text = render_charts(
-        "page.html",
-        {one.id: {**one.charts.data, "reliability": one.reliable.lines} for one in experiments},
-        title=f"Results of {names}" if len(experiments) > 1 else experiments[0].stored.title,
-        experiments=experiments,
-        several=len(experiments) > 1,
-    )
-    return write_page(text, path)
-
-
 def write_page(text: str, path: Path) -> Path:
     """Write a page in one step and return its path. Raise ReportError where it cannot be written."""
-    _refuse_path(path)
+    refuse_page(path)
     try:
         write_atomic(path, text)
     except OSError as error:
@@ -131,11 +111,15 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(
-        counts=tallies_text, line_groups=line_groups, sort_value=sort_value, lines_by_name=_lines_by_name
-    )
+    environment.filters.update({path.rpartition(".")[2]: _filter(path) for path in _FILTERS})
+    environment.filters["lines_by_name"] = _lines_by_name
     environment.tests["number_text"] = _NUMBER_TEXT.fullmatch
     return environment
+
+
+def _filter(path: str) -> Callable[[Any], Any]:
+    module, _, name = path.rpartition(".")
+    return lambda value: getattr(import_module(module), name)(value)  # noqa: PLW0108  # imported when called
 
 
 def _lines_by_name(values: Mapping[str, Sequence[str]]) -> list[list[str]]:
@@ -147,7 +131,8 @@ def _show_invisible(value: Any) -> Any:
     return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def _refuse_path(path: Path) -> None:
+def refuse_page(path: Path) -> None:
+    """Raise ReportError where a page cannot be written, or would replace another file."""
     if path.is_dir():
         raise ReportError(f"{path} is a folder; name a file with -o, such as {path / 'report.html'}")
     if not path.parent.is_dir():

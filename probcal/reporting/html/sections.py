@@ -20,7 +20,6 @@ from probcal.reporting.comparison.leaderboard_tables import Board, page_boards
 from probcal.reporting.grid import Grid, group_by, number_tables, order_metrics, span_text
 from probcal.reporting.html.charts import (
     Charts,
-    Picture,
     RankedPicture,
     ReliabilityChart,
     charts_of,
@@ -29,6 +28,7 @@ from probcal.reporting.html.charts import (
     rank_pictures,
     reliability_chart,
 )
+from probcal.reporting.html.pictures import Picture
 from probcal.reporting.html.run_details import Line, Provenance, provenance
 from probcal.reporting.tables import has_method_rows, tables
 from probcal.store.cell_result import Results, resolve_metric
