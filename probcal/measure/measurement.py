@@ -191,6 +191,8 @@ class _Part:
     counts: tuple[int, ...]
     squares: Floats | None = None
     """Sums of squared weights, (n_rows,), if each row stands for many. None otherwise."""
+    cluster: npt.NDArray[np.intp] | None = None
+    """Number of the cluster of each row, (n_rows,). None if all rows are independent."""
 
     @classmethod
     def of_cells(
@@ -216,15 +218,18 @@ class _Part:
         """Return the part of some rows. Intervals in closed form are computed if ``has_forms``."""
         p, y, weight = predictions.p[rows], predictions.y[rows], predictions.weight[rows]
         stages = [p] if calibrated is None else [p, calibrated[rows]]
-        support = row_support(y, p, weight, predictions.classes)
+        cluster = None
+        if predictions.cluster is not None:
+            _, cluster = np.unique(predictions.cluster[1][rows], return_inverse=True)
+        support = row_support(y, p, weight, predictions.classes, cluster=cluster)
         values, closed_forms = [], []
         for stage in stages:
-            data = Prediction(y, stage, weight)
+            data = Prediction(y, stage, weight, cluster=cluster)
             values.append([float(quantity.value(data)) for quantity in quantities])
             forms = [one.closed_form if has_forms and one.is_supported(support) else None for one in quantities]
             closed_forms.append([NO_INTERVAL if form is None else form(data) for form in forms])
         counts = tuple(np.bincount(y, minlength=len(predictions.classes)).tolist())
-        return cls(names, rows, y, stages, weight, values, closed_forms, support, counts)
+        return cls(names, rows, y, stages, weight, values, closed_forms, support, counts, cluster=cluster)
 
     def section(self, quantities: Sequence[Quantity], draws: int, seed: int) -> MeasuredSection:
         """Return the section, with intervals of ``draws`` bootstrap draws. With 0 draws, they are in closed form."""
@@ -236,7 +241,7 @@ class _Part:
             measured = np.array([[row[place] for place in supported] for row in values])
             own_seed = [seed, zlib.crc32(self.names[0].encode())]  # so that no group changes another's draws
             samples[:, :, supported] = bootstrap_values(
-                y, self.stages, self.weight, chosen, measured, draws, own_seed, self.squares
+                y, self.stages, self.weight, chosen, measured, draws, own_seed, self.squares, self.cluster
             )
         if not self.support.has_p_value:
             for index, quantity in enumerate(quantities):

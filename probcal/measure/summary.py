@@ -153,4 +153,6 @@ class SummarisedPredictions(FilePredictions):
 
 def folds_text(predictions: FilePredictions) -> str:
     """Return in words how the folds of a map were drawn. Rows of many files are drawn one by one."""
-    return "random folds" if isinstance(predictions, SummarisedPredictions) else "stratified folds"
+    if isinstance(predictions, SummarisedPredictions):
+        return "random folds"
+    return "stratified folds" if predictions.cluster is None else "stratified folds of whole clusters"
