@@ -36,9 +36,7 @@ def panel_axes(ax: Any, n_panels: int) -> list[Axes]:
     if ax is not None:
         panels = [*np.ravel(ax)]
         if len(panels) not in (1, n_panels):
-            raise ValueError(
-                f"ax holds {len(panels)} axes; give 1, or {n_panels} for the likeliest and each class"
-            )
+            raise ValueError(f"ax holds {len(panels)} axes; give 1, or {n_panels} for the likeliest and each class")
         return panels
     require("matplotlib", "a plot")
     import matplotlib.pyplot as plt

@@ -328,6 +328,8 @@ _LONGEST_LINE = 200
 def _first_line(text: str | None) -> str:
     line = (text or "").strip().partition("\n")[0]
     return printable(shortened(line, _LONGEST_LINE))
+
+
 """Largest number of characters of a version or of the name of a part in a message."""
 
 
