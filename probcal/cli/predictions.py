@@ -37,7 +37,8 @@ _PERIODS = click.Choice(["day", "week", "month", "quarter", "year"])
 
 @command(
     "Measure a file of predicted probabilities, and calibrate them.",
-    "probcal measure predictions.csv --probability p --target y --calibrate beta",
+    "probcal measure predictions.csv --probability p --target y --calibrate beta\n"
+    "probcal measure visits.csv -p p -t y --group ward --cluster patient",
     files={
         "-o FILE": "the table with the calibrated probabilities of a map of all rows",
         "--export FILE": "the map of all rows as JSON, with the metrics before and after",
@@ -60,6 +61,11 @@ _PERIODS = click.Choice(["day", "week", "month", "quarter", "year"])
 @click.option("-w", "--weight", metavar="COLUMN", help="Weights of the rows. Only their ratios count.")
 @click.option(
     "-g", "--group", "groups", multiple=True, metavar="COLUMN", help="Measure each group, too; may be repeated."
+)
+@click.option(
+    "--cluster",
+    metavar="COLUMN",
+    help="Rows of one value belong together (a patient's), so they count less: --group of probcal try.",
 )
 @click.option("--time", metavar="COLUMN", help="Date or time of each row. Measure each period, too.")
 @click.option("--every", type=_PERIODS, default="month", show_default=True, help="The periods of --time.")
@@ -126,6 +132,7 @@ def measure(
     positive: str | None,
     weight: str | None,
     groups: tuple[str, ...],
+    cluster: str | None,
     time: str | None,
     every: Every,
     grades: str | None,
@@ -153,6 +160,9 @@ def measure(
     memory. Give rows that the model was not trained on. With --calibrate, a map from predicted to calibrated
     probabilities is judged on rows that it was not fitted on (5 folds), and the tables show the metrics before and
     after.
+
+    --group ward makes a table for each ward. --cluster patient says that the rows of a patient belong together: each
+    draw of the bootstrap takes all of them or none, they are in one fold, and tests count the variance over patients.
     """
     from probcal.measure.measure import MeasureOptions, measure
     from probcal.metrics.decisions import read_costs
@@ -162,14 +172,14 @@ def measure(
         raise click.UsageError("--every needs --time, the column of the dates.")
     request = PredictionsRequest(
         table, probability, target, positive, weight, groups, decimal, label, reading, time=time, every=every,
-        grades=grades,
+        grades=grades, cluster=cluster,
     )  # fmt: skip
     refuse_clusters({"--workers": workers, "--scheduler": scheduler})
     map_files = partial(_map_on_dask, scheduler, workers) if scheduler or workers else _map_here
-    cluster = "--scheduler" if scheduler else "--workers" if workers else None
+    dask = "--scheduler" if scheduler else "--workers" if workers else None
     costs = None if cost is None else read_costs(cost)
     options = MeasureOptions(
-        map_, draws, seed, output, report, force, format_, map_files, export, costs, base_rate, scale, cluster
+        map_, draws, seed, output, report, force, format_, map_files, export, costs, base_rate, scale, dask
     )
     on_terminal = sys.stderr.isatty()
     measure(request, options, click.echo, _print_early if on_terminal else None, progress_bar("tables"))

@@ -288,6 +288,8 @@ def fold_rows(split: Split, name: str, X: pd.DataFrame, labels: np.ndarray, numb
     from sklearn.model_selection import KFold, StratifiedGroupKFold, StratifiedKFold
 
     if split.copies == "drop":
+        import pandas as pd
+
         distinct = np.flatnonzero(~pd.concat([X, pd.Series(labels, X.index, name="\0label")], axis=1).duplicated())
         parts = fold_rows(
             split.model_copy(update={"copies": None}), name, X.iloc[distinct], labels[distinct], number, seed

@@ -17,7 +17,7 @@ HEADER = ["group_column", "group", "rows", "stage", "metric", "value", "low", "h
 _BEFORE = "before"
 # Columns of the groups that are not in the file.
 _CLASSES, _LIKELIEST, _BINS = "(class)", "(likeliest class)", "(bin)"
-_P_VALUES = ("exact_p", "spiegelhalter_p", "binomial_p", "jeffreys_p")
+_P_VALUES = ("exact_p", "spiegelhalter_p", "binomial_p", "jeffreys_p", "robust_p")
 
 
 def csv_text_of(measurement: Measurement) -> str:
@@ -67,6 +67,7 @@ def json_text_of(measurement: Measurement) -> str:
             "target": predictions.target,
             "probability": [*predictions.columns],
             "shares": predictions.shares(),
+            "cluster": None if predictions.cluster is None else predictions.cluster[0],
             "notes": [*predictions.table.notes, *predictions.notes],
         },
         "map": measurement.map,

@@ -128,22 +128,25 @@ def weighting_text(predictions: FilePredictions, base_rates: Sequence[float]) ->
 def cross_fit(name: str, predictions: FilePredictions, seed: int, base_rates: Sequence[float] | None = None) -> Floats:
     """Return (n_rows, n_classes) probabilities, each from a map that was fitted without the row's own fold.
 
-    ``FOLDS`` folds are stratified by class and drawn with ``seed``. Rows of weight 0 are in no fold and have NaN.
-    Raises DataError where a class has fewer rows.
+    ``FOLDS`` folds are stratified by class and drawn with ``seed``. The rows of a cluster are in one fold. Rows of
+    weight 0 are in no fold and have NaN. Raises DataError where a class has fewer rows, or is in fewer clusters.
     """
-    from sklearn.model_selection import StratifiedKFold  # takes half a second to import
+    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold  # takes half a second to import
 
     rows = np.flatnonzero(predictions.weight > 0)
-    counts = np.bincount(predictions.y[rows], minlength=len(predictions.classes))
+    y, cluster = predictions.y[rows], None if predictions.cluster is None else predictions.cluster[1][rows]
+    counted = y if cluster is None else np.unique([y, cluster], axis=1)[0]
+    counts = np.bincount(counted, minlength=len(predictions.classes))
     if (n := int(counts.min())) < FOLDS:
         label = predictions.classes[int(counts.argmin())]
+        what = "rows of each class" if cluster is None else "clusters with rows of each class"
         raise DataError(
-            f'--calibrate: {FOLDS} folds need at least {FOLDS} rows of each class, and there are {n} of "{label}"'
+            f'--calibrate: {FOLDS} folds need at least {FOLDS} {what}, and there are {n} of "{label}"'
             "; give more rows, or measure without --calibrate"
         )
     calibrated = np.full((predictions.n_rows, len(predictions.classes)), np.nan)
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
-    for train, test in folds.split(rows, predictions.y[rows]):
+    kind = StratifiedKFold if cluster is None else StratifiedGroupKFold
+    for train, test in kind(FOLDS, shuffle=True, random_state=seed).split(rows, y, cluster):
         calibrated[rows[test]] = _fit_map(name, predictions, rows[train], base_rates).predict_proba(
             predictions.p[rows[test]]
         )

@@ -66,8 +66,8 @@ class MeasureOptions:
     """What ``--base-rate`` names: a number, or a ``label=rate`` for each class."""
     scale: Literal["linear", "logit"] | None = None
     """Scale of the diagrams of the report. None: the one that suits the base rate."""
-    cluster: str | None = None
-    """The option that names a cluster, for a note where it has no effect."""
+    dask: str | None = None
+    """The option that names a Dask cluster, for a note where it has no effect."""
 
 
 def measure(
@@ -150,6 +150,8 @@ def _base_rate_note(predictions: FilePredictions) -> list[str]:
     p, y = predictions.p, predictions.y
     difference = float(weight @ (p - y))
     deviation = float(np.sqrt((weight**2) @ (p * (1 - p))))
+    if predictions.cluster is not None:
+        deviation = float(np.linalg.norm(np.bincount(predictions.cluster[1], weight * (p - y))))
     if abs(difference) <= _CLEAR * deviation:
         return []
     return [
@@ -178,6 +180,10 @@ def _read(request: PredictionsRequest, options: MeasureOptions) -> FilePredictio
         raise ProbcalError(f"--calibrate {PRIOR} weights single rows, {limit}, or take another map")
     if request.grades is not None:
         raise ProbcalError(f"--grades keeps all rows, {limit}")
+    if request.cluster is not None:
+        raise ProbcalError(
+            f"--cluster keeps all rows, to draw those of a cluster together, {limit}, such as those of some clusters"
+        )
     if request.target is None:
         raise ProbcalError(f"{request.source}: name the column of the labels with --target")
     mapped = options.map_files or map
@@ -203,9 +209,9 @@ def _read_whole(
     predictions = read_predictions(request, table)
     if options.output is None:  # nothing writes the columns again, and a million rows of text are 80 MB
         predictions = replace(predictions, table=replace(predictions.table, columns=[]))
-    if options.cluster is None:
+    if options.dask is None:
         return predictions
-    note = f"{options.cluster} has no effect: only many files with more than 5,000,000 rows are read on a cluster"
+    note = f"{options.dask} has no effect: only many files with more than 5,000,000 rows are read on a cluster"
     return replace(predictions, notes=[*predictions.notes, note])
 
 

@@ -37,8 +37,8 @@ class PageSection:
     rows: Sequence[Sequence[str]]
     picture: Picture | None
     """None where matplotlib is not installed."""
-    has_bands: bool
-    """Whether the picture has bars and bands. They need as many rows as the intervals of the table."""
+    no_bands: str
+    """Why the picture has no bars and bands, empty where it has them."""
 
 
 def page(measurement: Measurement, scale: Scale | None = None) -> str:
@@ -56,7 +56,6 @@ def page(measurement: Measurement, scale: Scale | None = None) -> str:
         likeliest=None if measurement.likeliest is None else table(measurement.likeliest, measurement.map),
         classes=[_page_section(measurement, one, scale, _PANEL) for one in measurement.classes],
         n_classes=len(predictions.classes),
-        no_bands="So many rows need no" if isinstance(predictions, Summary) else "There are too few rows for",
         is_wide=measurement.map is not None,
         tests=list(tests_tables(measurement)),
     )
@@ -68,12 +67,17 @@ def _page_section(
     header, rows = table(section, measurement.map)
     draw = partial(reliability_figure, measurement.predictions, section, measurement.map, scale, size)
     picture = styled_picture(f"Reliability: {section.name}", draw)
-    return PageSection(section.name, header, rows, picture, _has_bands(measurement.predictions, section))
+    return PageSection(section.name, header, rows, picture, _no_bands(measurement.predictions, section))
 
 
-def _has_bands(predictions: FilePredictions, section: MeasuredSection) -> bool:
-    # the band of one row would have the width 0, and that of millions of rows nearly
-    return section.support.has_all and not isinstance(predictions, Summary)
+def _no_bands(predictions: FilePredictions, section: MeasuredSection) -> str:
+    """Return why a diagram has no bars and bands, empty where it has them."""
+    if predictions.cluster is not None:
+        return "Bars and bands need independent rows, and those of a cluster are none"
+    if not section.support.has_all:  # the band of one row would have the width 0
+        return "There are too few rows for bars and bands"
+    # the band of millions of rows has nearly the width 0
+    return "Bars and bands need single rows" if isinstance(predictions, Summary) else ""
 
 
 def reliability_figure(
@@ -87,7 +91,7 @@ def reliability_figure(
     from probcal.reporting import reliability_figure as drawing  # matplotlib takes a second to import
 
     stages = {"before": section.p} | ({} if section.calibrated is None else {str(map): section.calibrated})
-    has_bands = _has_bands(predictions, section)
+    has_bands = not _no_bands(predictions, section)
     if scale is None:
         is_several = section.p.ndim == 2 and not predictions.is_binary
         shown = top_label(section.y, section.p)[0] if is_several else section.y == 1

@@ -87,6 +87,8 @@ class Part:
     class_weight: Floats
     squares: Floats | None = None
     """Sums of squared weights, (n_rows,), if each row stands for many. None otherwise."""
+    cluster: npt.NDArray[np.intp] | None = None
+    """Number of the cluster of each row, (n_rows,). None if all rows are independent."""
 
     @classmethod
     def of_cells(
@@ -117,18 +119,23 @@ class Part:
         """
         p, y, weight = predictions.p[rows], predictions.y[rows], predictions.weight[rows]
         stages = [p] if calibrated is None else [p, calibrated[rows]]
-        support = row_support(y, p, weight, predictions.classes)
+        cluster = None
+        if predictions.cluster is not None:
+            _, cluster = np.unique(predictions.cluster[1][rows], return_inverse=True)
+        support = row_support(y, p, weight, predictions.classes, cluster=cluster)
         labels = y if calibrated_y is None else np.array([y, calibrated_y[rows]])
         values, closed_forms = [], []
         for one, stage in zip(_of_stages(labels, stages), stages, strict=True):
-            data = Prediction(one, stage, weight)
+            data = Prediction(one, stage, weight, cluster=cluster)
             values.append([float(quantity.value(data)) for quantity in quantities])
             forms = [one.closed_form if has_forms and one.is_supported(support) else None for one in quantities]
             closed_forms.append([NO_INTERVAL if form is None else form(data) for form in forms])
         n_classes = len(predictions.classes)
         counts = tuple(np.bincount(y, minlength=n_classes).tolist())
         class_weight = _class_weights(y, weight, n_classes)
-        return cls(names, rows, labels, stages, weight, values, closed_forms, support, counts, class_weight)
+        return cls(
+            names, rows, labels, stages, weight, values, closed_forms, support, counts, class_weight, cluster=cluster
+        )
 
     def section(self, quantities: Sequence[Quantity], draws: int, seed: int) -> MeasuredSection:
         """Return the section, with intervals of ``draws`` bootstrap draws. With 0 draws, they are in closed form."""
@@ -140,7 +147,7 @@ class Part:
             measured = np.array([[row[place] for place in supported] for row in values])
             own_seed = [seed, zlib.crc32(self.names[0].encode())]  # so that no group changes another's draws
             samples[:, :, supported] = bootstrap_values(
-                self.y, self.stages, self.weight, chosen, measured, draws, own_seed, self.squares
+                self.y, self.stages, self.weight, chosen, measured, draws, own_seed, self.squares, self.cluster
             )
         if not self.support.has_p_value:
             for index, quantity in enumerate(quantities):

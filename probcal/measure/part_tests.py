@@ -22,6 +22,7 @@ Floats = npt.NDArray[np.float64]
 
 ALL, GROUP, GRADE, CLASS = "all", "group", "grade", "class"
 _TWO_SIDED = ("exact_p", "spiegelhalter_p")
+_OF_CLUSTERS = ("robust_p", "spiegelhalter_p")
 _ONE_SIDED = ("binomial_p", "jeffreys_p")
 LEVEL = 0.05
 """Probability that a star marks any part of a family whose predictions are calibrated."""
@@ -53,14 +54,19 @@ def part_tests(predictions: FilePredictions) -> list[PartTests]:
     if not has_parts or predictions.has_weights or isinstance(predictions, Summary):
         return []
     y, p = _event(predictions)
-    parts = _family(ALL, "", [("", y, p)])
+    cluster = None if predictions.cluster is None else predictions.cluster[1]
+    parts = _family(ALL, "", [("", y, p)], [cluster])
     if not predictions.is_binary:
         classes = shown_classes(predictions)
-        parts += _family(CLASS, "", [(predictions.classes[one], *class_rows(predictions, one)) for one in classes])
+        rows = [(predictions.classes[one], *class_rows(predictions, one)) for one in classes]
+        parts += _family(CLASS, "", rows, [cluster] * len(rows))
     for column, groups in predictions.groups.items():
-        parts += _family(GROUP, column, [(one, y[groups == one], p[groups == one]) for one in in_order(groups)])
+        names = in_order(groups)
+        rows = [(one, y[groups == one], p[groups == one]) for one in names]
+        parts += _family(GROUP, column, rows, [None if cluster is None else cluster[groups == one] for one in names])
     if predictions.grades is not None:
-        parts += _family(GRADE, *_grades(predictions.grades, y, p))
+        column, rows = _grades(predictions.grades, y, p)
+        parts += _family(GRADE, column, rows, [None] * len(rows))
     return parts
 
 
@@ -87,12 +93,19 @@ def _grades(
     return column, sorted(parts, key=lambda part: float(part[2].mean()))
 
 
-def _family(kind: str, column: str, rows: Sequence[tuple[str, npt.NDArray[Any], Floats]]) -> list[PartTests]:
-    """Return the tests of the parts of one kind and column, over all of which Holm's correction goes."""
-    tests = [calibration_tests(y, p) for _, y, p in rows]
+def _family(
+    kind: str, column: str, rows: Sequence[tuple[str, npt.NDArray[Any], Floats]],
+    clusters: Sequence[npt.NDArray[np.intp] | None],
+) -> list[PartTests]:  # fmt: skip
+    """Return the tests of the parts of one kind and column, over all of which Holm's correction goes.
+
+    ``clusters`` are those of the rows of each part, None where all rows are independent.
+    """
+    tests = [calibration_tests(y, p, groups=own) for (_, y, p), own in zip(rows, clusters, strict=True)]
+    two_sided = _TWO_SIDED if clusters[0] is None else _OF_CLUSTERS
     corrected: dict[str, list[float]] = {}
     # The two tests of a group ask for different faults, so they share one family. Those of a grade ask for the same.
-    for names in [_TWO_SIDED] if kind != GRADE else [(name,) for name in _ONE_SIDED]:
+    for names in [two_sided] if kind != GRADE else [(name,) for name in _ONE_SIDED]:
         p = [getattr(one, name) for name in names for one in tests]
         numbers = [math.nan if value is None else value for value in holm([None if math.isnan(q) else q for q in p])]
         corrected |= {name: numbers[at * len(tests) : (at + 1) * len(tests)] for at, name in enumerate(names)}

@@ -12,7 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from probcal.metrics.bootstrap import LEVEL, NO_INTERVAL, Quantity
-from probcal.metrics.closed_forms import auc_interval, brier_interval, log_loss_interval, mean_interval, share_interval
+from probcal.metrics.closed_forms import (
+    auc_interval,
+    brier_interval,
+    clustered_auc_interval,
+    log_loss_interval,
+    mean_interval,
+    share_interval,
+)
 from probcal.metrics.decisions import Costs
 from probcal.metrics.drawn_rows import DrawnRows
 from probcal.metrics.metric import Metric, Prediction
@@ -84,6 +91,8 @@ def _quantities_of(metric: Metric, value: Callable[[Prediction], float]) -> list
 
 
 def _auc_interval(data: Prediction) -> tuple[float, float]:
+    if data.rows.cluster is not None and data.rows.p.ndim == 1:
+        return clustered_auc_interval(data.rows, LEVEL)
     return auc_interval(data.ranked[0], LEVEL) if len(data.ranked) == 1 else NO_INTERVAL
 
 

@@ -165,4 +165,6 @@ class SummarisedPredictions(Summary):
 
 def folds_text(predictions: FilePredictions) -> str:
     """Return in words how the folds of a map were drawn. Rows of many files are drawn one by one."""
-    return "random folds" if isinstance(predictions, Summary) else "stratified folds"
+    if isinstance(predictions, Summary):
+        return "random folds"
+    return "stratified folds" if predictions.cluster is None else "stratified folds of whole clusters"

@@ -98,7 +98,8 @@ def tests_tables(measurement: Measurement) -> Iterator[tuple[list[str], list[lis
         is_grade = parts[0].kind == GRADE
         p_values = {"binomial_p": "binomial", "jeffreys_p": "Jeffreys"}
         if not is_grade:
-            p_values = {"exact_p": "exact p", "spiegelhalter_p": "Spiegelhalter"}
+            first = ("exact_p", "exact p") if measurement.predictions.cluster is None else ("robust_p", "robust p")
+            p_values = dict([first, ("spiegelhalter_p", "Spiegelhalter")])
         name = "tests" if not is_grade else "grade" if parts[0].column else "bin of probability"
         rows = []
         for part in parts:
@@ -122,10 +123,14 @@ def tests_legend(measurement: Measurement) -> list[str]:
     rows = "positive rows"
     if not predictions.is_binary:
         rows = "rows of the class, and for the likeliest class the rows in which it is right"
+    large = "exact p: the number of these rows against its Poisson binomial distribution, two-sided"
+    few = "and has a dash where rows are too few"
+    if predictions.cluster is not None:
+        large = "robust p: the number of these rows against its mean and its variance over the clusters, two-sided"
+        few = "with the variance over the clusters. Both have a dash where clusters are too few"
     lines = [
-        f"Tests of the probabilities in the file: observed is the share of {rows}, with Jeffreys' interval. exact p: "
-        "the number of these rows against its Poisson binomial distribution, two-sided; Spiegelhalter: sees also "
-        "predictions that are too extreme or not extreme enough, and has a dash where rows are too few."
+        f"Tests of the probabilities in the file: observed is the share of {rows}, with Jeffreys' interval. {large}; "
+        f"Spiegelhalter: sees also predictions that are too extreme or not extreme enough, {few}."
     ]
     if any(part.kind == GRADE for part in parts):
         lines.append(
@@ -135,7 +140,9 @@ def tests_legend(measurement: Measurement) -> list[str]:
     lines.append(
         "All these p-values have Holm's correction: over the groups of a column, or the classes, and both tests; and "
         "over the grades for each test. *: at most .05. If all predictions are calibrated, a star stands anywhere in "
-        "such a family with a probability of at most 5 %. Spiegelhalter's and Jeffreys' p-values are approximate."
+        "such a family with a probability of at most 5 %. "
+        + ("Spiegelhalter's and Jeffreys'" if predictions.cluster is None else "These")
+        + " p-values are approximate."
     )
     return lines
 
@@ -185,12 +192,17 @@ def legend(measurement: Measurement) -> list[str]:
     lines.append("; ".join(f"{label}: {meaning}" for label, meaning in meanings.items()) + ".")
     slow = [quantity.label for quantity in quantities if quantity.has_interval and quantity.metric.measured == "asked"]
     few_draws = f" ({FEW_DRAWS} for {slow[0]} and below)" if slow and measurement.draws > FEW_DRAWS else ""
+    cluster = measurement.predictions.cluster
     if measurement.draws:
+        unit = "rows" if cluster is None else f'clusters of "{cluster[0]}"'
         lines.append(
-            f"Intervals: {measurement.draws:,} bootstrap draws of the rows{few_draws}, seed {measurement.seed}."
+            f"Intervals: {measurement.draws:,} bootstrap draws of the {unit}{few_draws}, seed {measurement.seed}."
         )
     else:
-        lines.append("Intervals in closed form: Wilson's for the base rate, DeLong's for the AUC, normal for means.")
+        suffix = "" if cluster is None else f', with the variance over the clusters of "{cluster[0]}"'
+        lines.append(
+            f"Intervals in closed form: Wilson's for the base rate, DeLong's for the AUC, normal for means{suffix}."
+        )
     if isinstance(measurement.predictions, SummarisedClasses):
         lines.append(
             "The log loss and the Brier score are exact, with normal intervals. Any other interval of all classes is "
@@ -289,13 +301,16 @@ def _few_rows_text(measurement: Measurement) -> Iterator[str]:
     few = [f"{section.name} ({section.support.reason})" for section in measurement.sections if section.support.reason]
     if few:
         losses = "" if measurement.predictions.is_binary else " (a log loss or Brier score: outside the largest class)"
+        unit = "rows" if measurement.predictions.cluster is None else "clusters"
         yield (
-            f"Too few rows for intervals{'' if measurement.map is None else ' and stars'}: {join_first(few, 5)}. "
-            f"{FEWEST_ROWS} rows are needed, and {FEWEST_CLASS_ROWS} of each class{losses}."
+            f"Too few {unit} for intervals{'' if measurement.map is None else ' and stars'}: {join_first(few, 5)}. "
+            f"{FEWEST_ROWS} {unit} are needed, and {FEWEST_CLASS_ROWS} of each class{losses}."
         )
     unknown = [section.name for section in measurement.sections if not section.support.has_p_value]
     if isinstance(measurement.predictions, Summary):
         yield "p(c_emp) is left out: it needs single rows, and these predictions are summarised."
+    elif measurement.predictions.cluster is not None:
+        yield "p(c_emp) is left out: it needs independent rows, and those of a cluster are none."
     elif unknown:
         yield f"Too few rows, or too certain predictions, for p(c_emp): {join_first(unknown, 5)}."
 
@@ -320,9 +335,11 @@ def _cost_text(costs: Costs, section: MeasuredSection) -> str:
 def _excess_cost_text(measurement: Measurement) -> Iterator[str]:
     """Say how much dearer the threshold of the costs can be than any other one, in the words of the lemma."""
     predictions, costs = measurement.predictions, measurement.costs
-    # The bound is for rows that count alike. A summary has no rows, and calibrated predictions are in its own table.
+    # The bound is for independent rows that count alike. A summary has no rows, and calibrated predictions have a table
+    # of their own.
     is_summary = isinstance(predictions, Summary)
-    if costs is None or predictions.has_weights or measurement.map is not None or is_summary:
+    is_alike = not predictions.has_weights and predictions.cluster is None and not is_summary
+    if costs is None or not is_alike or measurement.map is not None:
         return
     bound = excess_cost_bound(predictions.y, predictions.p, costs.false_positive, costs.false_negative)
     cost = measurement.sections[0].line("cost")

@@ -122,18 +122,21 @@ def measure_quantities(
 def bootstrap_values(
     y: npt.NDArray[np.int64], stages: Sequence[Floats], weight: Floats, quantities: Sequence[Quantity],
     measured: Floats, draws: int, seed: Sequence[int], squares: Floats | None = None,
+    cluster: npt.NDArray[np.intp] | None = None,
 ) -> Floats:  # fmt: skip
     """Return (n_stages, draws, n_quantities) values of rows drawn with replacement, the same rows in each stage.
 
     ``y`` is (n_rows,), or (n_stages, n_rows) where the stages have labels of their own. With ``squares``, each row
-    stands for many, with this sum of squared weights. Slow metrics are NaN after ``FEW_DRAWS`` draws. ``measured``,
-    (n_stages, n_quantities), are the values of the rows themselves.
+    stands for many, with this sum of squared weights. With ``cluster``, (n_rows,), whole clusters are drawn. Slow
+    metrics are NaN after ``FEW_DRAWS`` draws. ``measured``, (n_stages, n_quantities), are the values of the rows
+    themselves.
     """
     values = np.full((len(stages), draws, len(quantities)), np.nan)
     order = np.argsort(stages[0] if stages[0].ndim == 1 else stages[0][:, -1])  # sorting sorted rows again is faster
     weight, stages = weight[order], [stage[order] for stage in stages]
     labels = np.broadcast_to(y[..., order], (len(stages), len(weight)))
     squares = None if squares is None else squares[order]
+    cluster = None if cluster is None else _numbered_as_met(cluster[order])
     has_two_classes = stages[0].ndim == 1 or stages[0].shape[1] == 2
     drawn_of = {
         place: quantity.drawn
@@ -152,7 +155,7 @@ def bootstrap_values(
                     shift = measured[number, place] - float(drawn(itself)[0])
                     values[number, :, place] = shift if math.isfinite(shift) else 0.0
             begin = 0
-            for batch in _drawn_batches(pooled, weight, draws, np.random.default_rng(seed), squares):
+            for batch in _drawn_batches(pooled, weight, draws, np.random.default_rng(seed), squares, cluster):
                 end = begin + len(batch[0].total)
                 for place, drawn in drawn_of.items():
                     is_measured = begin < FEW_DRAWS or quantities[place].is_fast
@@ -163,7 +166,7 @@ def bootstrap_values(
         # a row of a summary stands for many, which cannot be drawn one by one
         for draw in range(draws if single and squares is None else 0):
             few = [place for place in single if draw < FEW_DRAWS or quantities[place].is_fast]
-            weight_drawn = weight * _drawn_times(len(weight), random)
+            weight_drawn = weight * _drawn_times(len(weight), cluster, random)
             for number, stage in enumerate(zip(labels, stages, strict=True)):
                 data = Prediction(*stage, weight_drawn, coarse=True)
                 values[number, draw, few] = [float(quantities[place].value(data)) for place in few]
@@ -193,13 +196,14 @@ class _PooledRows:
 
 
 def _drawn_batches(
-    pooled: Sequence[_PooledRows], weight: Floats, draws: int, random: np.random.Generator, squares: Floats | None
-) -> Iterator[list[DrawnRows]]:
-    """Yield batches of draws, each with one ``DrawnRows`` for each stage."""
+    pooled: Sequence[_PooledRows], weight: Floats, draws: int, random: np.random.Generator, squares: Floats | None,
+    cluster: npt.NDArray[np.intp] | None,
+) -> Iterator[list[DrawnRows]]:  # fmt: skip
+    """Yield batches of draws, each with one ``DrawnRows`` for each stage. Rows of one cluster are drawn together."""
     n_rows = len(weight)
     # Many rows of equal weight are not drawn one by one. The number of rows that a draw takes from each block and label
     # has a multinomial distribution, which is drawn instead.
-    draws_counts = len(pooled) == 1 and n_rows > _FEW_ROWS and bool((weight == weight[0]).all())
+    draws_counts = len(pooled) == 1 and n_rows > _FEW_ROWS and bool((weight == weight[0]).all()) and cluster is None
     shares = pooled[0].counts(weight) / weight.sum()
     for begin in range(0, draws, _BATCH):
         size = min(_BATCH, draws - begin)
@@ -219,14 +223,24 @@ def _drawn_batches(
         if draws_counts:
             yield [pooled[0].drawn(weight[0] * random.multinomial(n_rows, shares, size=size))]
             continue
-        weights = (weight * _drawn_times(n_rows, random) for _ in range(size))
+        weights = (weight * _drawn_times(n_rows, cluster, random) for _ in range(size))
         counts = [[rows.counts(drawn) for rows in pooled] for drawn in weights]
         yield [rows.drawn(np.array(of_stage)) for rows, of_stage in zip(pooled, zip(*counts, strict=True), strict=True)]
 
 
-def _drawn_times(n_rows: int, random: np.random.Generator) -> npt.NDArray[np.intp]:
+def _drawn_times(
+    n_rows: int, cluster: npt.NDArray[np.intp] | None, random: np.random.Generator
+) -> npt.NDArray[np.intp]:
     """Return how often each row is drawn, (n_rows,)."""
-    return np.bincount(random.integers(n_rows, size=n_rows), minlength=n_rows)
+    n = n_rows if cluster is None else int(cluster.max()) + 1
+    times = np.bincount(random.integers(n, size=n), minlength=n)
+    return times if cluster is None else times[cluster]
+
+
+def _numbered_as_met(cluster: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    """Return numbers from 0 in the order of the first rows, so that the draws do not depend on names of clusters."""
+    _, first, numbers = np.unique(cluster, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[numbers]
 
 
 def basic_interval(value: float, draws: Floats, minimum: float = -math.inf, maximum: float = math.inf) -> Interval:

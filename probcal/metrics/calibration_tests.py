@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from probcal.metrics.checked_rows import checked_two_classes
+from probcal._validation import group_array
+from probcal.metrics.checked_rows import Rows, checked_two_classes, effective_rows
+from probcal.metrics.closed_forms import design_effect
+from probcal.metrics.row_support import FEWEST_ROWS
 
 Array = npt.NDArray[np.float64]
 
@@ -47,6 +51,8 @@ class CalibrationTests(NamedTuple):
         One-sided p-value of the binomial test. It is small if the mean prediction is too low.
     jeffreys_p : float
         One-sided p-value of the Jeffreys test. It is small if the mean prediction is too low.
+    robust_p : float
+        Two-sided p-value of the mean prediction, for rows in groups. NaN without ``groups``.
     """
 
     n_rows: int
@@ -60,9 +66,12 @@ class CalibrationTests(NamedTuple):
     spiegelhalter_p: float
     binomial_p: float
     jeffreys_p: float
+    robust_p: float = math.nan
 
 
-def calibration_tests(y: Any, p: Any, *, pos_label: Any = None, labels: Any = None) -> CalibrationTests:
+def calibration_tests(
+    y: Any, p: Any, *, pos_label: Any = None, labels: Any = None, groups: Any = None
+) -> CalibrationTests:
     """Test whether the predictions of some rows are calibrated.
 
     ``exact_p`` is of calibration in the large. If the predictions are right, the number of positive rows k has a
@@ -81,7 +90,13 @@ def calibration_tests(y: Any, p: Any, *, pos_label: Any = None, labels: Any = No
     reporting the validation results of internal models, section 2.5.3.1). It is approximate: its level is right on
     average over m. The interval has the quantiles of this distribution (Brown, Cai & DasGupta 2001, section 4).
 
-    The rows must be independent, and chosen without their labels.
+    The rows must be chosen without their labels. They must be independent, or belong to ``groups`` that are. Then the
+    sum of y - p has the variance sum p (1 - p) of independent rows, times the design effect: sum over groups of (sum y
+    - p)^2, over sum over rows of (y - p)^2, or 1 if that is larger. ``robust_p`` is the p-value of its normal limit.
+    Spiegelhalter's statistic and the interval have a design effect in the same way. So m equal rows of each group give
+    what one row of each gives. The exact, the binomial and the Jeffreys test have no form for groups, and are NaN.
+    Fewer than 20 groups, as Kish counts unequal ones, have no p-values, nor have groups that each with one row would
+    have a variance below 5.
 
     Parameters
     ----------
@@ -93,6 +108,8 @@ def calibration_tests(y: Any, p: Any, *, pos_label: Any = None, labels: Any = No
         Label of the positive class, for two classes only.
     labels : array-like of shape (n_classes,), default=None
         All labels in rising order, such as ``model.classes_``.
+    groups : array-like of shape (n_rows,), default=None
+        What each row belongs to, such as its patient. Rows of one group need not be independent.
 
     Returns
     -------
@@ -111,25 +128,54 @@ def calibration_tests(y: Any, p: Any, *, pos_label: Any = None, labels: Any = No
     >>> round(tests.binomial_p, 4), round(tests.jeffreys_p, 4)
     (0.0183, 0.0044)
     """
-    from scipy.special import bdtrc, betainc, betaincinv, ndtr
+    from scipy.special import bdtrc, betainc, ndtr
 
     rows = checked_two_classes(y, p, None, pos_label, labels)
     n, k, mean = len(rows.p), int(rows.y.sum()), float(rows.p.mean())
-    a, b = k + 0.5, n - k + 0.5
-    tail = (1 - _LEVEL) / 2
-    low = float(betaincinv(a, b, tail)) if k > 0 else 0.0
-    high = float(betaincinv(a, b, 1 - tail)) if k < n else 1.0
+    if groups is not None:
+        return _clustered_tests(rows, np.unique(group_array(groups, n), return_inverse=True)[1])
+    low, high = _jeffreys_interval(k, n)
     z = _spiegelhalter(rows.y, rows.p)
     binomial = float(bdtrc(k - 1, n, mean)) if k > 0 else 1.0
     spiegelhalter_p = float(2 * ndtr(-abs(z)))
     return CalibrationTests(
-        n, k, mean, k / n, low, high, _exact_p(k, rows.p), z, spiegelhalter_p, binomial, float(betainc(a, b, mean))
-    )
+        n, k, mean, k / n, low, high, _exact_p(k, rows.p), z, spiegelhalter_p, binomial,
+        float(betainc(k + 0.5, n - k + 0.5, mean)),
+    )  # fmt: skip
 
 
-def _spiegelhalter(y: Array, p: Array) -> float:
+def _jeffreys_interval(k: float, n: float) -> tuple[float, float]:
+    from scipy.special import betaincinv
+
+    a, b, tail = k + 0.5, n - k + 0.5, (1 - _LEVEL) / 2
+    return float(betaincinv(a, b, tail)) if k > 0 else 0.0, float(betaincinv(a, b, 1 - tail)) if k < n else 1.0
+
+
+def _clustered_tests(rows: Rows, cluster: npt.NDArray[np.intp]) -> CalibrationTests:
+    from scipy.special import ndtr
+
+    rows = replace(rows, cluster=cluster)
+    n, k, mean = len(rows.p), int(rows.y.sum()), float(rows.p.mean())
+    effect = design_effect(rows.y - k / n, rows)
+    low, high = _jeffreys_interval(k / effect, n / effect)
+    size = np.bincount(cluster).astype(np.float64)
+    n_clusters = effective_rows(size, size**2)
+    z = robust_z = math.nan
+    if n_clusters >= FEWEST_ROWS:
+        residual, variance = rows.y - rows.p, float((rows.p * (1 - rows.p)).sum())
+        effect = design_effect(residual, rows)
+        # each cluster counts as one row here, whatever the labels are: a limit that saw them would choose small effects
+        least = _LEAST_VARIANCE * n / n_clusters
+        robust_z = float(residual.sum()) / math.sqrt(variance * effect) if variance >= least else math.nan
+        z = _spiegelhalter(rows.y, rows.p, least) / math.sqrt(design_effect(residual * (1 - 2 * rows.p), rows))
+    p_values = [float(2 * ndtr(-abs(one))) for one in (z, robust_z)]
+    nan = math.nan
+    return CalibrationTests(n, k, mean, k / n, low, high, nan, z, p_values[0], nan, nan, p_values[1])
+
+
+def _spiegelhalter(y: Array, p: Array, least_variance: float = _LEAST_VARIANCE) -> float:
     variance = p * (1 - p)
-    if variance.sum() < _LEAST_VARIANCE or not (scale := float((1 - 2 * p) ** 2 @ variance)):
+    if variance.sum() < least_variance or not (scale := float((1 - 2 * p) ** 2 @ variance)):
         return math.nan
     return float((y - p) @ (1 - 2 * p)) / math.sqrt(scale)
 

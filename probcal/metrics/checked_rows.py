@@ -31,12 +31,15 @@ class Rows:
         Weights above 0 and below 1, or all 1. Those are one number in memory, as ``equal_weights`` returns them.
     negative : ndarray of shape (n_rows,) or None
         Predicted P(y = 0) if two columns were given, and otherwise None.
+    cluster : ndarray of shape (n_rows,) or None
+        Whole numbers from 0. Rows of one number belong together and are not independent. None: all are.
     """
 
     y: np.ndarray
     p: np.ndarray
     weight: np.ndarray
     negative: np.ndarray | None = None
+    cluster: np.ndarray | None = None
 
     @property
     def p_of_label(self) -> np.ndarray:
@@ -72,9 +75,9 @@ class Rows:
         """Return some rows: a slice shares their memory, a mask copies them."""
         weight = self.weight[rows]
         negative = None if self.negative is None else self.negative[rows]
-        return Rows(
-            self.y[rows], self.p[rows], equal_weights(len(weight)) if self.has_equal_weights else weight, negative
-        )
+        cluster = None if self.cluster is None else self.cluster[rows]
+        weight = equal_weights(len(weight)) if self.has_equal_weights else weight
+        return Rows(self.y[rows], self.p[rows], weight, negative, cluster)
 
     def against_the_rest(self) -> list[Rows]:
         """Return each class against all others as rows of two classes.
@@ -219,6 +222,11 @@ def _numbers(values: Any, name: str) -> np.ndarray:
             texts = listed(sorted(set(labels), key=repr))
             raise ValueError(f"y holds texts ({texts}); name the positive one with pos_label") from None
         raise ValueError(f"{error}; for labels of another kind give pos_label") from None
+
+
+def cluster_sums(values: np.ndarray, cluster: np.ndarray | None) -> np.ndarray:
+    """Return the sum of ``values``, (n_rows,), in each cluster. Without clusters each row is one."""
+    return values if cluster is None else np.bincount(cluster, values)
 
 
 def effective_rows(weight: np.ndarray, squares: np.ndarray) -> float:

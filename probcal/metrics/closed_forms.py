@@ -1,7 +1,8 @@
 """Intervals of metrics in closed form: of a share (Wilson), of a mean, and of the AUC (DeLong).
 
 Each takes one pass over the rows, where a bootstrap takes hundreds. Calibration errors have no such form, because they
-are biased. Rows with weights count by Kish's effective number.
+are biased. Rows with weights count by Kish's effective number. Where rows have clusters, variances are sums of squares
+over the clusters, so m equal rows of each cluster give the interval of one row of each.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import math
 import numpy as np
 from scipy.special import expit, logit, ndtri
 
-from probcal.metrics.checked_rows import Rows, effective_rows
+from probcal.metrics.checked_rows import Rows, cluster_sums, effective_rows
 from probcal.metrics.curves import wilson
 from probcal.metrics.losses import squared_errors
 from probcal.metrics.ranking import RankedRows
@@ -26,7 +27,9 @@ def share_interval(rows: Rows, level: float) -> Bounds:
     It is the set of shares that a normal test with the variance of that share does not reject. It stays within 0 and 1,
     and is not empty where no row is positive.
     """
-    low, high = wilson(np.array(rows.mean(rows.y)), np.array(effective_rows(rows.weight, rows.weight**2)), level)
+    share = rows.mean(rows.y)
+    n = effective_rows(rows.weight, rows.weight**2) / design_effect(rows.weight * (rows.y - share), rows)
+    low, high = wilson(np.array(share), np.array(n), level)
     return float(low), float(high)
 
 
@@ -35,7 +38,7 @@ def mean_interval(rows: Rows, values: np.ndarray, level: float) -> Bounds:
     mean = rows.mean(values)
     if not math.isfinite(mean):
         return math.nan, math.nan
-    return normal_interval(mean, _variance_of_mean(values - mean, rows.weight), level)
+    return normal_interval(mean, _variance_of_mean(values - mean, rows.weight, rows.cluster), level)
 
 
 def log_loss_interval(rows: Rows, level: float, base: float = 2.0) -> Bounds:
@@ -98,11 +101,54 @@ def auc_interval(ranked: RankedRows, level: float) -> Bounds:
     return max(0.0, low), min(1.0, high)
 
 
-def _variance_of_mean(deviations: np.ndarray, weight: np.ndarray) -> float:
-    n = effective_rows(weight, weight**2)
+def clustered_auc_interval(rows: Rows, level: float) -> Bounds:
+    """Return the interval of the AUC of two classes whose rows have clusters (Obuchowski 1997, Biometrics 53).
+
+    It is DeLong's with the sums of the placements in each cluster. A cluster with rows of both classes adds twice the
+    product of its two sums.
+    """
+    assert rows.cluster is not None
+    if not 0 < rows.mean(rows.y) < 1:
+        return math.nan, math.nan
+    n_clusters = int(rows.cluster.max()) + 1
+    auc, variance, sums = 0.0, 0.0, []
+    for label in (1, 0):
+        own, other = rows.y == label, rows.y != label
+        order = np.argsort(rows.p[other])
+        p, below = rows.p[other][order], np.append(0, np.cumsum(rows.weight[other][order]))
+        ends = [np.searchsorted(p, rows.p[own], side) for side in ("left", "right")]
+        placement = (below[ends[0]] + below[ends[1]]) / (2 * below[-1])
+        placement = placement if label else 1 - placement
+        weight, cluster = rows.weight[own], rows.cluster[own]
+        auc = float(weight @ placement / weight.sum())
+        variance += _variance_of_mean(placement - auc, weight, cluster)
+        sums.append(np.bincount(cluster, weight * (placement - auc), n_clusters) / weight.sum())
+    variance += 2 * float(sums[0] @ sums[1]) * n_clusters / (n_clusters - 1)
+    low, high = normal_interval(auc, max(0.0, variance), level)
+    return max(0.0, low), min(1.0, high)
+
+
+def design_effect(deviations: np.ndarray, rows: Rows) -> float:
+    """Return by how much the clusters of rows raise the variance of the sum of ``deviations``, (n_rows,), of mean 0.
+
+    It is at least 1, as in surveys, because a few clusters may seem to have less variance than independent rows. It is
+    1 without clusters. Where no row deviates, each cluster counts as one row.
+    """
+    if rows.cluster is None:
+        return 1.0
+    if not deviations.any():
+        weight = cluster_sums(rows.weight, rows.cluster)
+        return effective_rows(rows.weight, rows.weight**2) / effective_rows(weight, weight**2)
+    return max(1.0, float((cluster_sums(deviations, rows.cluster) ** 2).sum() / (deviations**2).sum()))
+
+
+def _variance_of_mean(deviations: np.ndarray, weight: np.ndarray, cluster: np.ndarray | None = None) -> float:
+    weights = cluster_sums(weight, cluster)
+    n = effective_rows(weights, weights**2)
     if n <= 1:
         return math.nan
-    return float((weight**2 * deviations**2).sum() / weight.sum() ** 2) * n / (n - 1)
+    squares = weight**2 * deviations**2 if cluster is None else cluster_sums(weight * deviations, cluster) ** 2
+    return float(squares.sum() / weight.sum() ** 2) * n / (n - 1)
 
 
 def normal_interval(mean: float, variance: float, level: float) -> Bounds:

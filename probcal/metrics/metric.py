@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -39,6 +39,8 @@ class Prediction:
     coarse : bool, default=False
         Whether to fit the loess curve to fewer points. This is ten times as fast, and changes the metrics of the curve
         by less than .001. That is enough for the draws of a bootstrap.
+    cluster : ndarray of shape (n_rows,), default=None
+        Number of the cluster of each row, for intervals of rows that belong together. All weights are then above 0.
 
     Attributes
     ----------
@@ -46,8 +48,12 @@ class Prediction:
         Checked labels, predictions and weights of the rows of positive weight.
     """
 
-    def __init__(self, y: Any, p: Any, sample_weight: Any = None, true_p: Any = None, *, coarse: bool = False) -> None:
-        self.rows, self.coarse = checked_numbers(y, p, sample_weight), coarse
+    def __init__(
+        self, y: Any, p: Any, sample_weight: Any = None, true_p: Any = None, *, coarse: bool = False,
+        cluster: np.ndarray | None = None,
+    ) -> None:  # fmt: skip
+        rows = checked_numbers(y, p, sample_weight)
+        self.rows, self.coarse = rows if cluster is None else replace(rows, cluster=cluster), coarse
         self.true_p, self._given = true_p, (y, p, sample_weight)
 
     @cached_property

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from probcal._io import counted
-from probcal.metrics.checked_rows import effective_rows
+from probcal.metrics.checked_rows import cluster_sums, effective_rows
 
 Floats = npt.NDArray[np.float64]
 
@@ -42,7 +42,7 @@ class RowSupport:
 
 def row_support(
     y: npt.NDArray[np.int64], p: Floats, weight: Floats, classes: tuple[str, ...], squares: Floats | None = None,
-    counts: Sequence[int] | None = None,
+    counts: Sequence[int] | None = None, cluster: npt.NDArray[np.intp] | None = None,
 ) -> RowSupport:  # fmt: skip
     """Return what the rows of one table support. All weights are above 0.
 
@@ -51,26 +51,36 @@ def row_support(
 
     Rows count as Kish's effective number: as many rows of equal weight as have the same variance of a mean. Two classes
     need rows of both. The losses of several classes need rows outside the most frequent class.
+
+    With ``cluster``, (n_rows,), clusters count in place of rows, and none support a p-value.
     """
     counts = np.bincount(y, minlength=len(classes)).tolist() if counts is None else counts
     largest = weight.max(initial=0.0) or 1.0
     weight = weight / largest
     squares = weight**2 if squares is None else squares / largest**2
-    n_rows = effective_rows(weight, squares)
-    class_rows = [effective_rows(weight[y == label], squares[y == label]) for label in range(len(classes))]
+
+    def effective(chosen: npt.NDArray[np.bool_]) -> float:
+        if cluster is None:
+            return effective_rows(weight[chosen], squares[chosen])
+        weights = cluster_sums(weight[chosen], cluster[chosen])
+        return effective_rows(weights, weights**2)
+
+    n_rows = effective(np.ones(len(y), dtype=bool))
+    class_rows = [effective(y == label) for label in range(len(classes))]
     rarest = int(np.argmin(class_rows))
-    is_other = y != np.bincount(y, weight).argmax()
-    others = effective_rows(weight[is_other], squares[is_other])
+    others = effective(y != np.bincount(y, weight).argmax())
     has_losses = n_rows >= FEWEST_ROWS and others >= FEWEST_CLASS_ROWS
     has_all = n_rows >= FEWEST_ROWS and class_rows[rarest] >= FEWEST_CLASS_ROWS
     if n_rows < FEWEST_ROWS:
-        reason = _rows_text(sum(counts), n_rows)
+        n = sum(counts) if cluster is None else len(np.unique(cluster))
+        reason = _rows_text(n, n_rows, cluster is not None)
     elif not has_all:
-        reason = f'{_rows_text(counts[rarest], class_rows[rarest])} of "{classes[rarest]}"'
+        n = counts[rarest] if cluster is None else len(np.unique(cluster[y == rarest]))
+        reason = f'{_rows_text(n, class_rows[rarest], cluster is not None)} of "{classes[rarest]}"'
     else:
         reason = ""
     has_p_value = False
-    if n_rows >= FEWEST_ROWS:
+    if n_rows >= FEWEST_ROWS and cluster is None:
         columns = p[:, None] if p.ndim == 1 else p
         variance = (weight / weight.max()) ** 2 @ (columns * (1 - columns))
         # where every prediction is 0 or 1, the p-value is exact
@@ -78,5 +88,6 @@ def row_support(
     return RowSupport(has_losses, has_all, has_p_value, reason)
 
 
-def _rows_text(n: int, effective: float) -> str:
-    return counted(n) if n - effective < 0.5 else f"{counted(n)} with the weight of {effective:.1f} equal ones"
+def _rows_text(n: int, effective: float, are_clusters: bool) -> str:
+    text = counted(n, "cluster" if are_clusters else "row")
+    return text if n - effective < 0.5 else f"{text} with the weight of {effective:.1f} equal ones"

@@ -129,6 +129,29 @@ class FileColumn:
         Parquet files write in two ways is one group: ``1`` and ``1.0``, ``true`` and ``True``, a date with and without
         midnight.
         """
+        codes, groups = self._names()
+        if (n := len(set(groups)) + bool((codes < 0).any())) > MOST_GROUPS:
+            raise DataError(
+                f'{option}: column "{self.name}" of {self.table.origin_name} has {n:,} different values, and at most '
+                f"{MOST_GROUPS} groups are measured; join groups, or name another column"
+            )
+        names: Texts = np.array([*groups, MISSING_GROUP], dtype=object)
+        return np.asarray(names[codes])
+
+    def clusters(self) -> npt.NDArray[np.intp]:
+        """Return (n_rows,) the number of the cluster of each row, which is read as a group is.
+
+        A row without a value is a cluster of its own.
+        """
+        codes, names = self._names()
+        _, numbers = np.unique(names, return_inverse=True)
+        clusters = np.append(numbers, -1)[codes]
+        missing = clusters < 0
+        clusters[missing] = len(names) + np.arange(missing.sum())
+        return np.asarray(clusters)
+
+    def _names(self) -> tuple[npt.NDArray[np.intp], list[str]]:
+        """Return the code of each row's value, -1 for none, and what each code is called. Two may have one name."""
         texts = texts_of(self.values)
         self.refuse(
             rounded_numbers(self.values),
@@ -147,13 +170,7 @@ class FileColumn:
             groups = [whole.get(group, group) for group in groups]
         elif {group.casefold() for group in distinct} <= _BOOLEANS:
             groups = [group.casefold() if group in distinct else group for group in groups]
-        if (n := len(set(groups)) + bool((codes < 0).any())) > MOST_GROUPS:
-            raise DataError(
-                f'{option}: column "{self.name}" of {self.table.origin_name} has {n:,} different values, and at most '
-                f"{MOST_GROUPS} groups are measured; join groups, or name another column"
-            )
-        names: Texts = np.array([*groups, MISSING_GROUP], dtype=object)
-        return np.asarray(names[codes])
+        return codes, groups
 
     def _numbers(self, mark: Mark, kind: str) -> Floats:
         """Return (n_rows,) numbers. ``kind`` says in words what is needed."""

@@ -67,12 +67,24 @@ class PredictionsRequest:
     every: Every = "month"
     grades: str | None = None
     """Name of a column of rating grades, or a number of bins of the probability."""
+    cluster: str | None = None
+    """Column whose equal values belong together, such as a patient's."""
     few_labels: bool = False
     """Whether a few rows, or rows of one class, are enough, because a log begins so."""
 
     def __post_init__(self) -> None:
         if self.time in self.groups:
             raise DataError(f'column "{self.time}" is given with --group and with --time; give one')
+        if self.cluster is not None and self.cluster in self.groups:
+            raise DataError(
+                f'column "{self.cluster}" is given with --group and with --cluster. --group measures the rows of each '
+                "value apart; --cluster says that they belong together, so that they count less; give one"
+            )
+        if self.cluster is not None and self.grades is not None:
+            raise DataError(
+                "--grades: the binomial and the Jeffreys test need independent rows, and with --cluster they are none; "
+                "leave one out"
+            )
 
 
 @dataclass(frozen=True)
@@ -99,6 +111,8 @@ class FilePredictions:
     grades: tuple[str, npt.NDArray[np.object_]] | int | None = None
     """Column and grade of each row, or a number of bins of the probability."""
     notes: list[str] = field(default_factory=list)
+    cluster: tuple[str, npt.NDArray[np.intp]] | None = None
+    """Column and number of the cluster of each row. None if all rows are independent."""
 
     @property
     def is_binary(self) -> bool:
@@ -155,6 +169,10 @@ def read_predictions(request: PredictionsRequest, table: UserTable | None = None
                 f'{table.origin_name}: without the rows of which "{weight_column.name}" is 0, column "{target.name}" '
                 f'holds only one class, "{classes[int(remaining[0])]}"; two are needed'
             )
+    cluster = None
+    if request.cluster is not None:
+        column = named_column(table, "--cluster", request.cluster)
+        cluster = column.name, column.clusters()
     if n_left_out := int((weight == 0).sum()):
         notes.append(f"left out: {counted(n_left_out)} of weight 0")
     return FilePredictions(
@@ -169,8 +187,15 @@ def read_predictions(request: PredictionsRequest, table: UserTable | None = None
         groups={name: column.groups() for name, column in group_columns.items()} | _periods(table, request),
         mark=marks[columns[0].index],
         grades=_read_grades(table, request.grades),
-        notes=[*notes_on_words, *notes, *notes_on_sums],
+        notes=[*notes_on_words, *notes, *notes_on_sums, *([] if cluster is None else _cluster_notes(*cluster, weight))],
+        cluster=cluster,
     )
+
+
+def _cluster_notes(column: str, cluster: npt.NDArray[np.intp], weight: Floats) -> list[str]:
+    _, sizes = np.unique(cluster[weight > 0], return_counts=True)
+    text = f'{counted(len(sizes), "cluster")} of "{column}" of up to {counted(int(sizes.max()))}, drawn as a whole'
+    return [text if sizes.max() > 1 else f'no two rows have one value of "{column}", so --cluster changes little']
 
 
 def _read_grades(table: UserTable, given: str | None) -> tuple[str, npt.NDArray[np.object_]] | int | None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ from probcal.data.sources.arff_file import HEAD, parse_arff
 from probcal.data.sources.formats import hash_files, read_all, read_unpacked
 from probcal.data.sources.packed_file import OPENERS
 from probcal.data.text_values import as_text
-from probcal.errors import DataError, did_you_mean
+from probcal.errors import DataError
 from probcal.reading.dates import date_order, parse_dates
 from probcal.reading.delimited import read_delimited_text
 from probcal.reading.excel_file import is_excel, read_excel
@@ -29,6 +31,8 @@ from probcal.reading.text_column import MISSING, TEXT, TextColumn, is_text, text
 
 STANDARD_INPUT = "-"
 _MOST_TITLE_LINES = 20
+# Least similarity of two names without their suffixes: one letter of four may differ.
+_NEAR_NAME = 0.75
 _OPENML = re.compile(r"(?:openml:)?([0-9]{1,9})")
 
 
@@ -124,10 +128,11 @@ class UserTable:
             return Path(self.origin).is_file()
 
 
-def read_table(source: str, options: ReadingOptions = READ_AS_IT_IS) -> UserTable:
+def read_table(source: str, options: ReadingOptions = READ_AS_IT_IS, needed: Sequence[str] = ()) -> UserTable:
     """Return the table at ``source``: a path, ``-`` for standard input, ``openml:31`` or ``31``.
 
-    ``options`` that a format does not have, such as the sheet of a CSV file, are refused.
+    ``options`` that a format does not have, such as the sheet of a CSV file, are refused. Those of another file skip no
+    line where the first line names all ``needed`` columns.
 
     Raises DataError, or MissingDataError for OpenML, when there is no table or it is too large (see
     ``probcal.data.sources.formats``).
@@ -145,6 +150,17 @@ def read_table(source: str, options: ReadingOptions = READ_AS_IT_IS) -> UserTabl
     name = "stdin" if source == STANDARD_INPUT else stem.stem
     if not content or content.isspace():
         raise DataError(f"{path}: is empty")
+    if options.is_of_another_file and options.skip_lines and needed:
+        with suppress(DataError):  # a title that is no table
+            table = _read_content(content, path, stem, name, origin, digest, replace(options, skip_lines=0))
+            if {*needed} <= {str(one).strip() for one in table.names}:
+                return table
+    return _read_content(content, path, stem, name, origin, digest, options)
+
+
+def _read_content(
+    content: bytes, path: Path, stem: Path, name: str, origin: str, digest: str | None, options: ReadingOptions
+) -> UserTable:
     # By the content and not by the name, since standard input has none.
     is_workbook, is_parquet = is_excel(content), content.startswith(b"PAR1")
     # Nulls are removed below, because UTF-16 has one in every second byte.
@@ -234,17 +250,22 @@ def _refuse_missing_file(path: Path, source: str) -> None:
     if path.is_dir():
         raise DataError(f"{path}: is a folder; give one file of it")
     if not path.exists():
-        raise DataError(f"{path}: there is no such file{did_you_mean(path.name, _names_beside(path))}")
+        raise DataError(f"{path}: there is no such file{_near_name_beside(path)}")
     if not path.is_file():
         raise DataError(f"{path}: is not a regular file; for a pipe, give - and redirect it to standard input")
 
 
-def _names_beside(path: Path) -> list[str]:
-    """Return the names of the files in the folder of ``path``, none if it cannot be read."""
+def _near_name_beside(path: Path) -> str:
+    """Return a question with the name of a file beside ``path`` that is nearly its own, otherwise an empty text.
+
+    Suffixes do not count: ``.csv`` alone makes a third of two short names equal.
+    """
     try:
-        return [one.name for one in path.parent.iterdir() if one.is_file()]
+        beside = {one.stem.lower(): one.name for one in sorted(path.parent.iterdir()) if one.is_file()}
     except OSError:
-        return []
+        return ""
+    near = get_close_matches(path.stem.lower(), beside, n=1, cutoff=_NEAR_NAME)
+    return f'; did you mean "{beside[near[0]]}"?' if near else ""
 
 
 def _read_openml(number: int) -> UserTable:

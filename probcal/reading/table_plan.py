@@ -119,19 +119,27 @@ def read_inputs(source: str | Path | pd.DataFrame, plan: TablePlan) -> NewRows:
     Raises DataError for a table that cannot be read, or that lacks an input column.
     """
     reading = replace(plan.reading, is_of_another_file=True)
-    table = table_of_frame(source, reading) if isinstance(source, pd.DataFrame) else read_table(str(source), reading)
-    return inputs_of(table, plan)
+    if isinstance(source, pd.DataFrame):
+        return inputs_of(table_of_frame(source, reading), plan)
+    return inputs_of(read_table(str(source), reading, needed_columns(plan)), plan)
+
+
+def needed_columns(plan: TablePlan) -> list[str]:
+    """Return the columns of a table that the inputs are read from, each once."""
+    return list(dict.fromkeys(column.source or column.name for column in plan.inputs))
 
 
 def inputs_of(table: UserTable, plan: TablePlan) -> NewRows:
     """Read the input columns of ``table`` as ``plan`` says. Raise DataError as ``read_inputs`` does."""
     names = card_names(table.names)
-    needed = list(dict.fromkeys(column.source or column.name for column in plan.inputs))
-    if missing := [name for name in needed if name not in names]:
+    if missing := [name for name in needed_columns(plan) if name not in names]:
         hint = did_you_mean(missing[0], names)
         missing_names = join_first((f'"{name}"' for name in missing), 5)
         if n_skipped := plan.reading.skip_lines:
-            hint += f" (the first {counted(n_skipped, 'line')} of a text file or sheet were skipped, as in training)"
+            hint += (
+                f" (neither its first line names them, nor that after {counted(n_skipped, 'line')}, which training "
+                "skipped)"
+            )
         raise DataError(f"{table.origin}: the model needs the column{'s' * (len(missing) > 1)} {missing_names}{hint}")
     warnings: list[str] = []
     new_columns = [

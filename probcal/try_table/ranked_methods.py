@@ -17,7 +17,7 @@ from probcal.try_table.measures import LOSS, Measure, MeasureScale, measure_pred
 _LEVEL = 0.05
 # With fewer splits nothing is tested: two differences may be equal by chance.
 _FEWEST_SPLITS = 3
-_LONGEST_NAME = 12
+_LONGEST_NAME = 20
 # An interval so many times as wide as that of the best says little.
 _WIDE_RATIO = 3
 _MOST_NAMES = 3

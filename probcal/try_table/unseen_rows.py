@@ -26,7 +26,7 @@ from probcal.metrics.closed_forms import auc_interval, brier_interval, log_loss_
 from probcal.metrics.metric import Prediction
 from probcal.metrics.row_support import row_support
 from probcal.reading.table import STANDARD_INPUT, UserTable, read_table
-from probcal.reading.table_plan import inputs_of
+from probcal.reading.table_plan import inputs_of, needed_columns
 from probcal.try_table.measures import LOSS, Measure, MeasureScale, measure_predictions
 from probcal.try_table.new_rows import read_labels, read_weights
 from probcal.try_table.preparation import PreparedTable
@@ -83,14 +83,15 @@ def read_unseen_rows(source: str, training_source: str, prepared: PreparedTable)
     """
     if source == training_source == STANDARD_INPUT:
         raise DataError("--test -: standard input holds the training rows; give a file")
-    table = read_table(source, replace(prepared.table.reading, is_of_another_file=True))
+    plan = prepared.plan_of_new_rows()
+    reading = replace(prepared.table.reading, is_of_another_file=True)
+    table = read_table(source, reading, [*needed_columns(plan), plan.target])
     # standard input has the same name each time, and other rows
     is_same = table.digest is not None and table.digest == prepared.table.digest
     if is_same or (table.digest is None and table.origin == prepared.table.origin != "standard input"):
         raise DataError(
             f"--test {source}: has the same content as the training file; give rows that did not choose the winner"
         )
-    plan = prepared.plan_of_new_rows()
     rows, labels = inputs_of(table, plan), read_labels(table, plan)
     for label, row in labels.unknown.items():
         hint = did_you_mean(label, plan.labels) or f" (they have: {join_first(plan.labels, _MOST_NAMES)})"

@@ -74,7 +74,7 @@ def test_message_names_every_fault_of_a_card_with_its_line(here):
         '  mine.yaml:1: the name must be that of the file, "mine"',
         '  mine.yaml:2: unknown key "titel"; did you mean "title"?',
         '  mine.yaml:3: columns.a must be "numeric", "nominal", "infer", "ignore", "target" or "weight", not '
-        '\'number\'; did you mean "numeric"?',
+        "'number'; did you mean \"numeric\"?",
         "  mine.yaml:6: expect.rows must be a whole number, not 'six'",
         '  mine.yaml:8: files[1].format must be "delimited", "arff" or "mat", not \'csv\'',
     ]

@@ -165,6 +165,14 @@ def test_a_missing_table_suggests_the_file_with_a_near_name(command, tmp_path):
     assert result.exit_code == 2
 
 
+def test_a_missing_table_suggests_no_far_name(tmp_path):
+    for name in ("humor.csv", "turnover.csv", "customers.csv", "a-tumour-and-more.csv"):
+        (tmp_path / name).write_text("a,b\n1,2\n")
+    assert probcal("try", tmp_path / "tumour.csv", "-t", "b").stderr.endswith("tumour.csv: there is no such file\n")
+    (tmp_path / "tumour.tsv").write_text("a\tb\n1\t2\n")
+    assert 'did you mean "tumour.tsv"?' in probcal("try", tmp_path / "tumour.csv", "-t", "b").stderr
+
+
 @pytest.mark.parametrize("name", ["data.csv", "data.csv.gz", "Data.XLSX", "data.parquet"])
 def test_run_suggests_try_for_a_table(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -57,7 +57,7 @@ def test_a_number_of_grades_means_bins_of_equal_size(tmp_path):
     grades = of_kind(part_tests(read_table(frame, tmp_path, grades="4")), GRADE)
     assert [one.tests.n_rows for one in grades] == [50] * 4
     third = frame.sort_values("p")[100:150]
-    assert grades[2].tests == pytest.approx(calibration_tests(third.y, third.p))
+    assert grades[2].tests == pytest.approx(calibration_tests(third.y, third.p), nan_ok=True)
     named = of_kind(part_tests(read_table(frame.rename(columns={"sex": "4"}), tmp_path, grades="4")), GRADE)
     assert {one.name for one in named} == {"F", "M"}  # a column of this name comes first
 

@@ -150,3 +150,39 @@ def test_only_spiegelhalter_finds_predictions_that_are_too_extreme():
     found = p_values(lambda random: random.beta(0.5, 0.5, 300), 0, 400, slope=0.6)
     assert (found["spiegelhalter_p"] <= 0.05).mean() > 0.95
     assert (found["exact_p"] <= 0.05).mean() < 0.15
+
+
+@pytest.mark.parametrize("base", [0.0, -2.0])
+def test_tests_of_groups_hold_their_level_and_those_of_rows_do_not(base):
+    random, rejected = np.random.default_rng(0), np.zeros(4)
+    for _ in range(500):
+        group = np.repeat(np.arange(200), random.poisson(4, 200) + 1)
+        p = 1 / (1 + np.exp(-base - random.normal(size=200)))[group]
+        own = random.random(len(group))
+        y = (np.where(random.random(len(group)) < 0.7, random.random(200)[group], own) < p).astype(int)
+        robust, plain = calibration_tests(y, p, groups=group), calibration_tests(y, p)
+        names = ("robust_p", "spiegelhalter_p")
+        rejected += np.array([getattr(robust, one) for one in names] + [plain.exact_p, plain.spiegelhalter_p]) <= 0.05
+    # four standard errors of a share of .05 in 500 samples are .039
+    assert (rejected[:2] / 500 < 0.089).all()
+    assert (rejected[2:] / 500 > 0.15).all()
+
+
+def test_equal_rows_of_a_group_count_as_one_and_groups_of_one_as_rows():
+    y, p = rows(300)
+    group = np.arange(300).astype(str)
+    one = calibration_tests(y, p, groups=group)
+    many = calibration_tests(*(np.repeat(values, 5) for values in (y, p)), groups=np.repeat(group, 5))
+    assert many[2:] == pytest.approx(one[2:], nan_ok=True)
+    plain = calibration_tests(y, p)
+    assert (one.low, one.high, one.spiegelhalter_p) == pytest.approx((plain.low, plain.high, plain.spiegelhalter_p))
+    assert one.robust_p == pytest.approx(2 * stats.norm.sf(abs((y - p).sum()) / math.sqrt((p * (1 - p)).sum())))
+    assert all(math.isnan(value) for value in (one.exact_p, one.binomial_p, one.jeffreys_p, plain.robust_p))
+
+
+def test_groups_of_another_length_and_few_groups():
+    y, p = rows(100)
+    with pytest.raises(ValueError, match="groups holds 99 values for 100 rows"):
+        calibration_tests(y, p, groups=np.arange(99))
+    few = calibration_tests(y, p, groups=np.arange(100) % 19)
+    assert math.isnan(few.robust_p) and math.isnan(few.spiegelhalter_p) and few.low < few.observed < few.high

@@ -48,12 +48,37 @@ def test_predict_reads_a_new_file_like_the_training_file(model):
     assert np.array_equal(library.load(folder / "model").predict_proba(frame)[:, 1], p)
 
 
-def test_a_file_without_the_title_says_what_was_skipped(model):
-    folder, _, _ = model
-    result = subprocess.run(
-        [sys.executable, folder / "model" / "predict.py", folder / "plain.csv"], capture_output=True, text=True
-    )
-    assert "the first 2 lines of a text file or sheet were skipped, as in training" in result.stderr
+def test_new_rows_need_no_title(model):
+    folder, frame, _ = model
+    loaded = library.load(folder / "model")
+    p = loaded.predict_proba(frame)[:, 1]
+    script = [sys.executable, folder / "model" / "predict.py", folder / "plain.csv"]
+    new = subprocess.run(script, capture_output=True, text=True, check=True).stdout
+    assert np.allclose(pd.read_csv(io.StringIO(new)).iloc[:, -1], p, atol=1e-6)
+    piped = subprocess.run([*script[:2], "-"], stdin=(folder / "plain.csv").open(), capture_output=True, text=True)
+    assert piped.stdout == new
+    pytest.importorskip("openpyxl")
+    frame.to_excel(folder / "plain.xlsx", index=False)
+    new = subprocess.run([*script[:2], folder / "plain.xlsx"], capture_output=True, text=True, check=True).stdout
+    assert np.allclose(pd.read_csv(io.StringIO(new)).iloc[:, -1], p, atol=1e-6)
+
+
+def test_the_rows_of_test_need_no_title(model, tmp_path, monkeypatch):
+    folder, frame, _ = model
+    monkeypatch.chdir(tmp_path)
+    written(frame[::2], tmp_path / "new.csv")
+    words = ("-t", "left", "--skip-lines", 2, "--missing", -99, "-l", "logistic", "-m", "direct", "--splits", 2)
+    result = probcal("try", folder / "title.csv", *words, "--test", "new.csv")
+    assert result.exit_code == 0, result.output
+    assert "new.csv, 100 rows with a label" in " ".join(result.stdout.split())
+
+
+def test_a_file_without_the_columns_says_what_was_tried(model):
+    folder, frame, _ = model
+    written(frame.drop(columns="spend"), folder / "less.csv")
+    script = [sys.executable, folder / "model" / "predict.py", folder / "less.csv"]
+    error = subprocess.run(script, capture_output=True, text=True).stderr
+    assert "neither its first line names them, nor that after 2 lines, which training skipped" in error
 
 
 def test_the_training_script_fits_the_same_model(model):
