@@ -2,7 +2,7 @@
 
 Claim 6: let F(t) = P(f_0(X) <= t), G(t) = P(f_0(X) <= t, Y = 1), cv the lower convex hull of all (F(t), G(t)), and
 G_e(t) = E[1[f_0(X) <= t] g*(f_0(X))] for the isotonic g* of n rows. Under the condition of Theorem 2,
-Pr(sup over t of |G_e(t) - cv(F(t))| > 2 eps) < 5 delta. Here f_0(X) is uniform on [0, 1], so that F(t) = t. The class of
+Pr(sup over t of |G_e(t) - cv(F(t))| > 2 eps) < 5 delta. Here f_0(X) is uniform on [0, 1], so F(t) = t. The class of
 Theorem 2 is that of all continuous rising functions of f_0, and H holds the intervals of f_0.
 """
 

@@ -18,6 +18,8 @@ from hypothesis import strategies as st
 from scipy.special import rel_entr
 
 from probcal import ProbingClassifier
+from probcal.methods.probing import importance_weights
+from probcal.methods.refinement import ThresholdLoss
 from probcal.metrics import rms_error, roc_auc
 from tests.oracles.relative_loss import Distribution, even, relative_loss
 from tests.stubs import Told
@@ -105,6 +107,48 @@ def test_clip_without_errors_near_certainty_may_still_break_the_bound():
     # D(1|x) = 1, predicted s: epsilon is (1 - s)^2 for balanced classes, and the cost -ln(s)
     s = 0.92
     assert -log(s) > printed_bound((1 - s) ** 2) + 0.03
+
+
+def test_cost_without_the_clip_grows_without_limit():
+    # section 4.2: the finer the thresholds, the more costs a row of which all classifiers are wrong
+    costs = []
+    for n_probes in (9, 99, 999):
+        method = ProbingClassifier(Told(((0,),) * n_probes), n_probes, discretisation="uniform", clip=(0, 1))
+        p = method.set_params(weighting="weight").fit([[0.0], [0.0]], [0, 1]).predict_proba([[0.0]])[0, 1]
+        costs.append(float(regret(1, p)))
+    # the minimax prediction of [0, d] is near d / e, so ten times finer thresholds cost ln 10 more
+    assert np.diff(costs) == pytest.approx([log(10)] * 2, rel=0.01)
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(st.integers(0, 99), st.integers(1, 100), st.floats(0, 1))
+def test_minimax_prediction_costs_the_same_at_both_ends(low, wide, between):
+    # Footnote 2. No other prediction of the interval has a smaller worst cost.
+    a, b = low / 100, min(low + wide, 100) / 100
+    p = ThresholdLoss("log_loss", "printed").interval(a, b).p
+    assert regret(a, p) == pytest.approx(regret(b, p), abs=1e-12)
+    other = min(max(a + between * (b - a), 1e-9), 1 - 1e-9)
+    assert max(regret(a, other), regret(b, other)) >= regret(a, p) - 1e-12
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(st.lists(st.integers(0, 20), min_size=1, max_size=5), st.integers(1, 19))
+def test_corollary_1_least_weighted_error_is_the_threshold(truth, percent):
+    p, positive = percent / 20, np.array([True, False])
+    for_one, for_zero = importance_weights(positive, p)
+    for q in np.array(truth) / 20:
+        wrong_if = {1: (1 - q) * for_zero, 0: q * for_one}  # what each label costs at an x with D(1|x) = q
+        assert wrong_if[int(q > p)] <= min(wrong_if.values()) + 1e-12
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=5))
+def test_squared_error_of_labels_is_that_of_probabilities_plus_a_constant(pairs):
+    # section 4.1, with the constant E D(1|x) (1 - D(1|x))
+    truth, p = np.array(pairs).T
+    y, weight = np.tile([1, 0], len(p)), np.column_stack([truth, 1 - truth]).ravel()
+    of_labels = rms_error(y, np.repeat(p, 2), sample_weight=weight) ** 2
+    assert of_labels == pytest.approx(np.mean((truth - p) ** 2) + np.mean(truth * (1 - truth)), abs=1e-12)
 
 
 @st.composite
