@@ -33,9 +33,9 @@ def page() -> str:
     text = [
         "# What is covered of the five papers",
         "",
-        "Each algorithm, theorem, claim, figure and remark of the five papers has a row here. *Where* is the section of",
-        "the paper. A file of `configs` is run by `probcal run NAME`, and one of `research` by `python -m research.NAME`.",
-        "*Partly* and *not* have their reason.",
+        "Each algorithm, theorem, claim, figure and remark of the five papers has a row here. *Where* is the",
+        "section of the paper. A file of `configs` is run by `probcal run NAME`, and one of `research` by",
+        "`python -m research.NAME`. *Partly* and *not* have their reason.",
         "",
         "| paper | done | partly | not | items |",
         "|:--|:--:|:--:|:--:|:--:|",
