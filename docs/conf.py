@@ -25,7 +25,7 @@ root_doc = "docs/index"
 include_patterns = [
     "docs/*.md", "docs/_gallery/*.rst", "docs/reference/*.md", "results/**.md", "CHANGELOG.md", "CONTRIBUTING.md",
 ]  # fmt: skip
-exclude_patterns = [".venv", "build", "dist", "docs/_build", "probcal", "tests", "results/speed"]
+exclude_patterns = [".venv", "build", "dist", "docs/_build", "probcal", "tests", "results/speed", "results/theory"]
 # what `probcal table` and the benchmarks write without a heading is quoted in pages, not read as one
 exclude_patterns += ["results/quickstart", "results/*-quick", "results/reliability/summary*"]
 extensions = [
@@ -87,6 +87,8 @@ TITLES = {
     "results/arena/calarena": "Order of the maps, here and in CalArena",
     "results/published-readings/confirmed": "Readings of ProbNB and ProbSVM, chosen and confirmed",
     "results/audit/ranking": "Langford & Zadrozny (2005), ranking of unstated settings",
+    "results/discretisation/differences": "Five discretisations of Probing, differences",
+    "results/kernels/differences": "Probing with an RBF kernel, differences",
     "results/peers": "Each method and metric compared with another package",
     "results/protection-simulated/gains": "What protection gains on simulated streams",
     "results/protection-speed": "Cost of a step of protection",

@@ -22,21 +22,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 from probcal import ProbingClassifier
 from tests.oracles.relative_loss import Distribution, even, first_zero, mean_answer, relative_loss
-from tests.stubs import Adversarial, Constant, Inconsistent, Perfect, Stub
+from tests.stubs import Adversarial, Constant, Inconsistent, Perfect, Told
 
 ROUNDING = 1e-12
 HALF = F(1, 2)
 BALANCED = Distribution((HALF, HALF), (F(1, 4), F(3, 4)))
-
-
-class Told(Stub):
-    """Return the given prediction of every probe for every x: ``answers[i][j]`` for probe i and x = j."""
-
-    def __init__(self, answers):
-        self.answers = answers
-
-    def answer(self, x):
-        return self.answers[round(self.threshold_ * (len(self.answers) + 1)) - 1][int(x)]
 
 
 @st.composite

@@ -10,8 +10,8 @@ import numpy as np
 
 
 def rademacher(patterns):
-    """Return R_D(H) over all 2^n signs. ``patterns`` is H on the rows of D: (n_functions, n) of 0 and 1."""
-    patterns = np.asarray(patterns, dtype=int)
+    """Return R_D(H) over all 2^n signs. ``patterns`` is H on the rows of D: (n_functions, n) of numbers."""
+    patterns = np.asarray(patterns)
     n = patterns.shape[1]
     signs = np.array(list(product((-1, 1), repeat=n)))
     return float((signs @ patterns.T).max(axis=1).mean() / n)

@@ -110,6 +110,9 @@ def test_claim_3_no_nondecreasing_function_has_a_smaller_worst_sum(labels):
     y = np.array(labels, dtype=float)
     z = np.interp(np.arange(len(y)), *fit_isotonic(np.arange(len(y), dtype=float), y == 1))
     assert worst_sum(y, z) == pytest.approx(least_worst_sum(y), abs=1e-8)
+    # Section 3.2.3: the objective is an upper bound on n c_emp for every rising g.
+    for g in (z, np.sqrt(z), np.sort(y)):
+        assert len(y) * empirical_calibration_error(y, g) <= worst_sum(y, g) + ROUNDING
 
 
 def test_claim_3_matches_hand_calculation_for_falling_labels():
