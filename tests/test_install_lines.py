@@ -156,7 +156,7 @@ def checkout(tmp_path_factory):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, folder)
-    for words in ("init", "add .", "-c user.name=a -c user.email=a@b commit -m all", "tag v0.1.0"):
+    for words in ("init", "add .", "-c user.name=a -c user.email=a@b commit -m all", "tag v" + PROJECT["version"]):
         subprocess.run(["git", *words.split()], cwd=folder, check=True, capture_output=True)
     environment = Environment(folder.parent / "environment")
     environment.pip(*shlex.split(lines_of_pages()[0])[1:], cwd=folder)
@@ -196,6 +196,6 @@ def test_each_install_line_of_the_pages_works_without_an_index(checkout, line):
     assert "does not provide the extra" not in done.stderr
     told = environment.probcal("version")
     assert (told.returncode, told.stderr) == (0, "")
-    assert environment.files() == ["probcal_runner-0.1.0.dist-info"]
+    assert environment.files() == [f"probcal_runner-{PROJECT['version']}.dist-info"]
     assert program is None or (environment.bin / program).is_file()
     environment.pip("uninstall", "--yes", "probcal-runner")

@@ -146,6 +146,11 @@ def test_version_is_the_same_everywhere():
 
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert PROJECT["version"] == probcal.__version__ == cited["version"]
+    pages = "\n".join(page.read_text(encoding="utf-8") for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+    named = re.findall(r"probcal_runner-([\d.]+)-py3|probcal@v([\d.]+)", pages)
+    assert {one or other for one, other in named} == {probcal.__version__}
+    newest = re.search(r"^## ([\d.]+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert newest and newest[1] == probcal.__version__
 
 
 def test_citation_file_lists_all_papers_with_published_numbers():

@@ -132,11 +132,12 @@ def _print_versions(context: click.Context, _: click.Parameter, value: bool) -> 
     help="Show the versions of probcal, Python and its packages.",
 )
 def main() -> None:
-    """Class probability estimation: run experiments and compare the results with published tables.
+    """Turn the scores of classifiers into probabilities, measure how good they are, and run experiments on them.
 
-    An experiment is a YAML file that names data sets, base learners and probability methods. probcal runs every
-    combination on the same splits and stores the results. It prints the tables of five papers with the published
-    numbers beside ours. For the help of a command, type probcal COMMAND --help.
+    Begin with probcal try, which compares methods on your table, or with probcal measure, which measures a file of
+    predictions. An experiment is a YAML file that names data sets, learners and methods. probcal run runs every
+    combination on the same splits, and probcal table prints the tables, with published numbers beside ours. For the
+    help of a command, type probcal COMMAND --help.
     """
 
 

@@ -35,7 +35,7 @@ class RelabelingClassifier(ThresholdMethod):
         As in ``ProbingClassifier``.
     discretisation : {"train", "uniform"}, default="uniform"
         ``"uniform"`` takes the thresholds t / (n_probes + 1). ``"train"`` is as in ``ProbingClassifier``. It puts most
-        thresholds near 0 and 1. There nearly half of a class is relabelled: the labels are mostly noise.
+        thresholds near 0 and 1. There nearly half of a class is relabeled: the labels are mostly noise.
     multiclass : {"normalised", "difference"}, default="normalised"
         As in ``ProbingClassifier``.
     clip : tuple of (float, float), default=(0.001, 0.999)

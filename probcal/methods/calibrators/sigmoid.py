@@ -90,13 +90,16 @@ class SigmoidCalibrator(OneAgainstRestCalibrator):
     --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.model_selection import cross_val_predict
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
     >>> from sklearn.svm import LinearSVC
     >>> from probcal import SigmoidCalibrator
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> scores = cross_val_predict(LinearSVC(random_state=0), X, y, method="decision_function")
+    >>> learner = make_pipeline(StandardScaler(), LinearSVC(random_state=0))
+    >>> scores = cross_val_predict(learner, X, y, method="decision_function")
     >>> calibrator = SigmoidCalibrator(input="score").fit(scores, y)
     >>> calibrator.predict_proba([-2, 0, 2])[:, 1].round(2)
-    array([0.01, 0.57, 0.99])
+    array([0.09, 0.62, 0.96])
     """
 
     map_class = Sigmoid
