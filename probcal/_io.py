@@ -146,8 +146,9 @@ _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 def printable(text: str, longest: int = LONGEST) -> str:
     r"""Escape what a terminal obeys or nobody sees, as in ``\x1b``. Lines over ``longest`` are cut in the middle."""
-    # Nearly every text, and quicker than asking for the category of each letter. A line break is not printable.
-    if len(text) <= longest and text.isascii() and text.isprintable():
+    # Nearly every text, and quicker than asking for the category of each letter. A line break is not printable, nor is
+    # any letter of ``_UNSEEN``.
+    if len(text) <= longest and text.isprintable():
         return text
     return "\n".join(_line(line, longest) for line in text.split("\n"))
 
@@ -155,7 +156,7 @@ def printable(text: str, longest: int = LONGEST) -> str:
 def _line(line: str, longest: int) -> str:
     if len(line) > longest:  # the words of a message stand before and after the long name
         line = line[: longest // 2] + "…" + line[-(longest // 2) :]
-    if line.isascii() and line.isprintable():
+    if line.isprintable():
         return line
     return "".join(_escaped(char) if unicodedata.category(char) in _UNSEEN else char for char in line)
 

@@ -101,7 +101,7 @@ class _Format:
             main = self.bold.format(main)
         elif cell.minor and main:
             main = self.minor.format(main)
-        return main + self.escape(cell.rest)
+        return main + self.escape(cell.rest) if cell.rest else main
 
     def plain(self, text: str) -> str:
         return self.escape(" ".join(text.split()))
@@ -129,9 +129,12 @@ _LATEX_ESCAPES = {
 }  # fmt: skip
 
 
+# [ stays, since only what follows ] makes a link or an image of it.
+_MARKDOWN_MARKS = re.compile(r"([\\|*`<]|(?<=\])[(\[:])")
+
+
 def _escape_markdown(text: str) -> str:
-    # [ stays, since only what follows ] makes a link or an image of it.
-    return re.sub(r"([\\|*`<]|(?<=\])[(\[:])", r"\\\1", text)
+    return _MARKDOWN_MARKS.sub(r"\\\1", text)
 
 
 def _escape_latex(text: str) -> str:

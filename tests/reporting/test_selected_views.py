@@ -92,3 +92,11 @@ def test_empty_selection_keeps_all_results(store):
     assert Selection().select_stores([store]) == [store]
     [selected] = Selection(datasets=("adult",)).select_stores([store])
     assert [row.name for row in StoredExperiment.of(selected).datasets] == ["adult"]
+
+
+def test_a_selection_has_skips_of_its_own(small):
+    skipped = {"datasets": ["adult"], "columns": [("j48", "direct")], "skip": True, "what": "", "why": ""}
+    stored = StoredExperiment.of(small(exceptions=(skipped,)).write({}))
+    row, column = stored.datasets[0], stored.columns[0]
+    assert stored.skips(row, column)
+    assert not stored.model_copy(update={"exceptions": []}).skips(row, column)

@@ -158,7 +158,7 @@ def _pair_grids(comparison: Comparison) -> Iterator[Grid]:
     columns: Columns[Pair] = [
         ("", lambda pair: resolve_metric(pair.metric).short if id(pair) in first_pairs else ""),
         ("", _pair_name),
-        ("ahead", lambda pair: f"{pair.n_ahead} of {len(pair.tests)}"),
+        ("ahead", lambda pair: f"{pair.n_ahead} of {pair.n_tests}"),
         ("better", lambda pair: str(pair.count("better"))),
         ("worse", lambda pair: str(pair.count("worse"))),
         ("undecided", lambda pair: str(pair.count("undecided"))),
@@ -170,7 +170,7 @@ def _pair_grids(comparison: Comparison) -> Iterator[Grid]:
         "significantly better, worse or neither (see the tables of the metrics); Wilcoxon's signed ranks over the data "
         "sets, with Holm's correction for the pairs of the metric."
     )
-    if any(len(pair.tests) > 1 for pairs in comparison.pairs.values() for pair in pairs):
+    if any(pair.n_tests > 1 for pairs in comparison.pairs.values() for pair in pairs):
         notes = list(dict.fromkeys(note for pairs in comparison.pairs.values() for note in _omission_notes(pairs)))
         yield table_of("Pairs of methods over the data sets", explanation, columns, chain.from_iterable(listed), notes)
 

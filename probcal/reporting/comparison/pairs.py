@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ from probcal.reporting.comparison.split_results import (
     first_reading_rows,
 )
 from probcal.store.cell_result import resolve_metric
-from probcal.store.stored_experiment import ResultColumn, Row, StoredExperiment
+from probcal.store.stored_experiment import ResultColumn, Row
 
 LEVEL = 0.95
 _FEWEST_INFINITE = 6
@@ -53,7 +54,7 @@ class PairedTest(NamedTuple):
     verdict: Verdict
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pair:
     """Hold the comparison of ``later`` with ``earlier`` by one metric.
 
@@ -63,11 +64,23 @@ class Pair:
     earlier: ResultColumn
     later: ResultColumn
     metric: str
-    tests: tuple[PairedTest, ...]
+    batch: _TestedBatch
+    place: int
+    """Place of the pair in ``batch``, which holds the tests of many pairs as arrays."""
     p: float | None
     """None for fewer than two data sets."""
-    p_holm: float | None = None
+    p_holm: float | None
     """``p`` with Holm's correction for all pairs of this metric."""
+
+    @property
+    def n_tests(self) -> int:
+        """Return the number of data sets on which both columns have a common split."""
+        return int(self.batch.n_tests[self.place])
+
+    @cached_property
+    def tests(self) -> tuple[PairedTest, ...]:
+        """Return the tests. They are made when they are shown, because most of a hundred thousand pairs never are."""
+        return self.batch.tests_of(self.place)
 
     def count(self, verdict: Verdict) -> int:
         return sum(test.verdict == verdict for test in self.tests)
@@ -99,9 +112,12 @@ def compare_pairs(bootstrap: Bootstrap, metric: str, progress: Progress = iter) 
     same_group = [(a, b) for a, b in all_pairs if groups[a] == groups[b]]
     places = np.array(same_group or all_pairs, dtype=np.int64).reshape(-1, 2)
     batches = [places[start : start + _BATCH_SIZE] for start in range(0, len(places), _BATCH_SIZE)]
-    pairs = [pair for batch in progress(batches) for pair in _compare_batch(stored, rows, metric, batch)]
-    p_values = holm([pair.p for pair in pairs])
-    return [replace(pair, p_holm=p) for pair, p in zip(pairs, p_values, strict=True)]
+    found = [entry for batch in progress(batches) for entry in _compare_batch(rows, metric, batch)]
+    p_holm = holm([p for *_, p in found])
+    return [
+        Pair(stored.columns[earlier], stored.columns[later], metric, batch, place, p, p_of_all)
+        for (earlier, later, batch, place, p), p_of_all in zip(found, p_holm, strict=True)
+    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,36 +218,56 @@ def _differences(later: Floats, earlier: Floats) -> Floats:
         return np.where(later == earlier, 0.0, later - earlier)
 
 
+@dataclass(frozen=True, eq=False)
+class _TestedBatch:
+    """Hold the tests of many pairs on all data sets, (n_pairs, n_rows) each."""
+
+    rows: list[Row]
+    n_splits: npt.NDArray[np.int64]
+    differences: Floats
+    low: Floats
+    high: Floats
+    p: Floats
+    p_holm: Floats
+    how: npt.NDArray[np.object_]
+    verdicts: npt.NDArray[np.object_]
+
+    @cached_property
+    def n_tests(self) -> npt.NDArray[np.int64]:
+        return np.asarray(np.count_nonzero(self.n_splits, axis=1))
+
+    def tests_of(self, place: int) -> tuple[PairedTest, ...]:
+        """Return the tests of one pair, on the data sets with a common split."""
+        numbers = [
+            [None if math.isnan(number) else number for number in field[place].tolist()]
+            for field in (self.low, self.high, self.p, self.p_holm)
+        ]
+        fields = (
+            self.n_splits[place].tolist(), self.differences[place].tolist(), *numbers,
+            self.how[place].tolist(), self.verdicts[place].tolist(),
+        )  # fmt: skip
+        tests = (PairedTest(*values) for values in zip(self.rows, *fields, strict=True))
+        return tuple(test for test in tests if test.n_splits)
+
+
 def _compare_batch(
-    stored: StoredExperiment, rows: Sequence[_RowNumbers], metric: str, places: npt.NDArray[np.int64]
-) -> Iterator[Pair]:
-    """Yield the comparison of each pair of columns that has a test."""
+    rows: Sequence[_RowNumbers], metric: str, places: npt.NDArray[np.int64]
+) -> Iterator[tuple[int, int, _TestedBatch, int, float | None]]:
+    """Yield the earlier and the later column of each pair that has a test, its place in the batch, and its p."""
     row_tests = [row.test_pairs(places) for row in rows]
-    p_holm = holm_families(np.column_stack([tests.p for tests in row_tests]))
-    differences = np.column_stack([tests.differences for tests in row_tests])
-    p_values = wilcoxon_tests(differences)
-    columns = [
-        _paired_tests(row.row, tests, p_holm[:, number], metric)
-        for number, (row, tests) in enumerate(zip(rows, row_tests, strict=True))
-    ]
-    for (earlier, later), p, *tests in zip(places.tolist(), p_values.tolist(), *columns, strict=True):
-        known_tests = tuple(test for test in tests if test is not None)
-        if known_tests:
-            pair_p = p if len(known_tests) > 1 else None
-            yield Pair(stored.columns[earlier], stored.columns[later], metric, known_tests, pair_p)
-
-
-def _paired_tests(row: Row, tests: _RowTests, p_holm: Floats, metric: str) -> list[PairedTest | None]:
-    """Return the test of each pair with its verdict, None where the pair has no common split."""
-    is_better = (tests.differences > 0) == resolve_metric(metric).larger_is_better
-    is_significant = (p_holm <= 1 - LEVEL) & (tests.differences != 0)
-    verdicts = np.where(is_significant, np.where(is_better, "better", "worse"), tests.verdicts)
-    numbers = [
-        [None if math.isnan(number) else number for number in field.tolist()]
-        for field in (tests.low, tests.high, tests.p, p_holm)
-    ]
-    fields = (tests.n_splits.tolist(), tests.differences.tolist(), *numbers, tests.how.tolist(), verdicts.tolist())
-    return [PairedTest(row, *values) if values[0] else None for values in zip(*fields, strict=True)]
+    n_splits, differences, low, high, p, how, verdicts = (
+        np.column_stack([getattr(tests, field.name) for tests in row_tests]) for field in fields(_RowTests)
+    )
+    p_holm = holm_families(p)
+    is_better = (differences > 0) == resolve_metric(metric).larger_is_better
+    is_significant = (p_holm <= 1 - LEVEL) & (differences != 0)
+    verdicts = np.where(is_significant, np.where(is_better, "better", "worse").astype(object), verdicts)
+    batch = _TestedBatch([row.row for row in rows], n_splits, differences, low, high, p, p_holm, how, verdicts)
+    p_values = wilcoxon_tests(differences).tolist()
+    for place, (n_tests, pair_p) in enumerate(zip(batch.n_tests.tolist(), p_values, strict=True)):
+        if n_tests:
+            earlier, later = places[place].tolist()
+            yield earlier, later, batch, place, pair_p if n_tests > 1 else None
 
 
 def p_text(p: float | None) -> str:

@@ -132,3 +132,10 @@ def test_markdown_and_json_list_the_pairs_with_the_smallest_p_and_csv_all(small,
     assert len(parts) == 5, "a header, and four parts of at most four pairs"
     rows = csv.DictReader(io.StringIO("".join(parts)))
     assert len({(row["later"], row["earlier"]) for row in rows}) == 15
+
+
+def test_tests_are_made_only_for_listed_pairs(small, monkeypatch):
+    monkeypatch.setattr("probcal.reporting.comparison.comparison_tables._MOST_PAIRS", 2)
+    comparison = compare(_write_random(small, 6, 4, ("adult", "sick", "breast")))
+    list(comparison_parts([comparison], "markdown"))
+    assert ["tests" in vars(pair) for pair in comparison.pairs["cxe"]].count(True) == 2
