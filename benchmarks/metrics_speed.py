@@ -1,7 +1,8 @@
 """How fast the metrics are at one million rows, against other packages: python benchmarks/metrics_speed.py [-o FILE]
 
 Every figure is CPU seconds, the median of several runs in turn, with the checks of input that each package does; the
-values are held against each other. One that is not installed is left out by name (pip install mapie netcal mcgrad).
+values are held against each other. One that is not installed is left out by name (pip install mapie netcal mcgrad
+relplot, in an environment of its own, because netcal brings torch).
 Exit code 1 where a value is not the same. Takes a minute.
 
     python benchmarks/metrics_speed.py --rows 100000 -o -
