@@ -10,7 +10,7 @@ import re
 
 from speed import ROOT
 
-PAGES = ("docs/performance.md", "docs/watch.md", "docs/protection.md", "docs/reliability.md")
+PAGES = ("docs/performance.md", "docs/production.md", "docs/watch.md", "docs/protection.md", "docs/reliability.md")
 BLOCK = re.compile(r"<!-- (results/\S+\.md) -->\n(.*?)<!-- end -->", re.DOTALL)
 
 

@@ -119,7 +119,7 @@ def reading_options(command: Any) -> Any:
 
         return command(reading=ReadingOptions(sheet, skip_lines, missing), **kwargs)
 
-    sheet_option = click.option("--sheet", metavar="NAME", help="The sheet of an Excel file (default: its only one).")
+    sheet_option = click.option("--sheet", metavar="NAME", help="The sheet of a spreadsheet (default: its only one).")
     skip_option = click.option(
         "--skip-lines", metavar="N", type=click.IntRange(0), default=0, help="Skip N lines above the names of columns."
     )

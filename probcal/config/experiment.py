@@ -123,7 +123,7 @@ class Experiment:
         return replace(self, cards=cards, columns=columns)
 
 
-_TABLE_ENDINGS = {".csv", ".tsv", ".parquet", ".arff", ".xlsx", ".xlsm", ".xls"}
+_TABLE_ENDINGS = {".csv", ".tsv", ".parquet", ".arff", ".xlsx", ".xlsm", ".xls", ".ods"}
 
 
 def config_names() -> list[str]:

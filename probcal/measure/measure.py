@@ -42,7 +42,7 @@ FEWEST_ASKED_DRAWS = 20
 _MANY_ROWS = 100_000
 _CLEAR = 4.0
 """Standard deviations between the mean probability and the base rate that are no chance."""
-_OTHER_FORMATS = (".parquet", ".feather", ".arff", ".xlsx", ".xls", ".json", ".gz", ".zip")
+_OTHER_FORMATS = (".parquet", ".feather", ".arff", ".xlsx", ".xls", ".ods", ".json", ".gz", ".zip")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Excel files (.xlsx, .xlsm, .xls): one sheet as typed columns, with the names in its first row."""
+"""Spreadsheets (.xlsx, .xlsm, .xls, .ods): one sheet as typed columns, with the names in its first row."""
 
 from __future__ import annotations
 
@@ -23,6 +23,10 @@ from probcal.reading.text_column import TEXT
 
 _OLD_FORMAT = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ARCHIVE = b"PK\x03\x04"
+_ODS_CONTENT, _ODS_TYPE = "content.xml", b"application/vnd.oasis.opendocument.spreadsheet"
+_ATTRIBUTES = rb"""((?:[^>"']|"[^"]*"|'[^']*')*)"""
+_ODS_PART = re.compile(rb"<(?:\w+:)?(table|table-row|table-cell|covered-table-cell)(?=[\s/>])" + _ATTRIBUTES + rb">")
+_ODS_REPEATED = re.compile(rb"""number-(?:rows|columns)-repeated\s*=\s*["']\s*([0-9]{1,9})""")
 _WORKBOOK, _TEXTS = "xl/workbook.xml", "xl/sharedStrings.xml"
 _SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
 _CELL = re.compile(rb"""<(?:\w+:)?c\b[^>]*?\br=["']([A-Z]{1,3})([0-9]{1,7})["']""")
@@ -42,14 +46,17 @@ class ExcelTable(NamedTuple):
 
 
 def is_excel(content: bytes) -> bool:
-    """Return whether ``content`` is a workbook of Excel, by its own bytes."""
+    """Return whether ``content`` is a workbook of Excel or of OpenDocument, by its own bytes."""
     if content.startswith(_OLD_FORMAT):
         return True
     if not content.startswith(_ARCHIVE):
         return False
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            return _WORKBOOK in archive.namelist()
+            names = archive.namelist()
+            return _WORKBOOK in names or (
+                {"mimetype", _ODS_CONTENT} <= {*names} and archive.read("mimetype").strip() == _ODS_TYPE
+            )
     except (zipfile.BadZipFile, ValueError):
         return False
 
@@ -60,7 +67,7 @@ def read_excel(content: bytes, path: Path, options: ReadingOptions) -> ExcelTabl
     Raises DataError for a file that is damaged, protected by a password or too large, for several sheets with cells
     without ``options.sheet``, and for a sheet without rows. Raises MissingPackage without python-calamine.
     """
-    require("python_calamine", f"{path}: an Excel file")
+    require("python_calamine", f"{path}: a spreadsheet")
     from python_calamine import CalamineError, CalamineWorkbook, PasswordError
 
     if content.startswith(_ARCHIVE):
@@ -73,7 +80,7 @@ def read_excel(content: bytes, path: Path, options: ReadingOptions) -> ExcelTabl
     except PasswordError:
         raise DataError(f"{path}: is protected by a password; save it without, or save the sheet as CSV") from None
     except (CalamineError, OSError) as error:
-        raise DataError(f"{path}: cannot be read as an Excel file ({error}); save it again, or as CSV") from None
+        raise DataError(f"{path}: cannot be read as a spreadsheet ({error}); save it again, or as CSV") from None
     numbered = [(number, row) for number, row in enumerate(rows, first + 1) if number > options.skip_lines]
     numbered = [(number, row) for number, row in numbered if any(value != "" for value in row)]
     where = f'{path}: sheet "{name}"'
@@ -124,6 +131,8 @@ def _refuse_too_large(content: bytes, path: Path) -> None:
                 if _SHEET.fullmatch(member.filename):
                     sheets.append(_extent(xml) * _CELL_BYTES)
                     sheets.append(int(lengths[_shared_places(xml, len(lengths))].sum()))
+                elif member.filename == _ODS_CONTENT:
+                    sheets += _ods_sizes(xml)
                 elif member.filename == _TEXTS:
                     lengths = np.array([len(text) for text in xml.split(b"</si>")])
                 if max([size, *sheets]) > limit:
@@ -142,6 +151,29 @@ def _extent(xml: bytes) -> int:
         columns = max(columns, _column_number(column))
         rows = max(rows, int(row))
     return columns * rows
+
+
+def _ods_sizes(xml: bytes) -> list[int]:
+    """Return the memory of the cells of all sheets of OpenDocument, and of their repeated texts, in bytes.
+
+    Empty rows and cells after the last ones with content take none.
+    """
+    cells, texts, rows, columns, last, row_times, place = 0, 0, 0, 0, 0, 1, 0
+    parts = [*_ODS_PART.finditer(xml)]
+    ends = [*(part.start() for part in parts[1:]), len(xml)] if parts else []
+    for part, end in zip(parts, ends, strict=True):
+        repeated = _ODS_REPEATED.search(part[2])
+        times = int(repeated[1]) if repeated else 1
+        if part[1] == b"table":
+            cells, rows, columns, last = cells + columns * last, 0, 0, 0
+        elif part[1] == b"table-row":
+            rows, row_times, place = rows + times, times, 0
+        else:
+            place += times
+            if not part[2].endswith(b"/") or b"value" in part[2]:
+                columns, last = max(columns, place), rows
+                texts += row_times * times * (end - part.start())
+    return [(cells + columns * last) * _CELL_BYTES, texts]
 
 
 def _column_number(letters: bytes) -> int:

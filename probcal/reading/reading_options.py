@@ -25,7 +25,7 @@ class ReadingOptions:
     """Hold the options of the command line that say how to read a file."""
 
     sheet: str | None = None
-    """The sheet of an Excel file. None means its only one with cells."""
+    """The sheet of a spreadsheet. None means its only one with cells."""
     skip_lines: int = 0
     """Number of lines above the names: a title or a comment."""
     missing: tuple[str, ...] = ()

@@ -167,7 +167,7 @@ def _read_content(
     is_arff = not is_workbook and (stem.suffix.lower() == ".arff" or HEAD.match(content[:100_000].replace(b"\0", b"")))
     if not options.is_of_another_file:
         if options.sheet is not None and not is_workbook:
-            raise DataError(f"--sheet: {path} is no Excel file; leave the option out")
+            raise DataError(f"--sheet: {path} is no spreadsheet; leave the option out")
         if options.skip_lines and (is_parquet or is_arff):
             raise DataError(f"--skip-lines: {path} has no lines above the names; leave the option out")
     if is_workbook:

@@ -24,6 +24,8 @@ from probcal.methods.calibration_splits import GroupHoldout
 from probcal.runner.cell_rows import calibration_cv, cv_params
 
 _DIRECT = "probcal.methods.direct.DirectClassifier"
+_LEARNS_IN_THREADS = "HistGradientBoosting"
+"""How the classes begin whose fit starts threads for each tree. Other boosting of the package has one thread."""
 _WIDTH = 110
 
 
@@ -148,6 +150,13 @@ class PipelinePlan:
             lines = [one_line]
             if len(one_line) > _WIDTH:
                 lines = [f"method = {expression}", f"model = make_pipeline({encoder.__name__}(), method)"]
+        store = [f"joblib.dump(model.fit({arguments_of_fit}), {model}, compress=3)"]
+        if self.learner.path.rpartition(".")[2].startswith(_LEARNS_IN_THREADS):
+            imports.add("from threadpoolctl import threadpool_limits")
+            store = [
+                "with threadpool_limits(1):  # as in the trial: many small fits would wait for each other's threads",
+                f"    {store[0]}",
+            ]
         return "\n".join(
             [
                 # packages of others first, and of each kind the plain imports first, as import sorters have it
@@ -156,7 +165,7 @@ class PipelinePlan:
                 f"{rows} = {reader}({_literal(table)}, {columns})",
                 *(f"# {line}" for note in notes for line in wrap(printable(note), _WIDTH)),
                 *lines,
-                f"joblib.dump(model.fit({arguments_of_fit}), {model}, compress=3)",
+                *store,
                 "",
             ]
         )

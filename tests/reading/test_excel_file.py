@@ -1,6 +1,7 @@
 """A sheet of Excel is the same table as its CSV file. What could fill the memory is refused before it is read."""
 
 import datetime
+import zipfile
 
 import pytest
 
@@ -73,9 +74,64 @@ def test_a_long_text_in_many_cells_is_refused_before_it_is_read(tmp_path, monkey
 
 def test_a_damaged_workbook_is_refused(tmp_path):
     path = write_workbook(tmp_path / "bad.xlsx", {"Bad": [NAMES]}, sheet1='<row r="1"><c r="A1"')
-    with pytest.raises(DataError, match="cannot be read as an Excel file"):
+    with pytest.raises(DataError, match="cannot be read as a spreadsheet"):
         read_table(str(path))
     old = tmp_path / "old.xls"
     old.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(4_000))
-    with pytest.raises(DataError, match="cannot be read as an Excel file"):
+    with pytest.raises(DataError, match="cannot be read as a spreadsheet"):
         read_table(str(old))
+
+
+def write_ods(path, rows: str) -> str:
+    namespaces = " ".join(
+        f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for name in ("office", "table", "text")
+    )
+    content = (
+        f'<office:document-content {namespaces} office:version="1.3"><office:body><office:spreadsheet>'
+        f'<table:table table:name="Staff">{rows}</table:table></office:spreadsheet></office:body>'
+        "</office:document-content>"
+    )
+    kind = "application/vnd.oasis.opendocument.spreadsheet"
+    manifest = (
+        '<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0">'
+        f'<manifest:file-entry manifest:full-path="/" manifest:media-type="{kind}"/></manifest:manifest>'
+    )
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("mimetype", kind)
+        archive.writestr("content.xml", content)
+        archive.writestr("META-INF/manifest.xml", manifest)
+    return str(path)
+
+
+def ods_cell(value, more="") -> str:
+    kind = (
+        f'office:value-type="float" office:value="{value}"'
+        if not isinstance(value, str)
+        else 'office:value-type="string"'
+    )
+    return f"<table:table-cell {kind}{more}><text:p>{value}</text:p></table:table-cell>"
+
+
+def test_a_sheet_of_opendocument_is_a_table(tmp_path):
+    rows = [["age", "city"], *([30 + n, ["Rome", "Bonn"][n % 2]] for n in range(20))]
+    text = "".join(f"<table:table-row>{''.join(map(ods_cell, row))}</table:table-row>" for row in rows)
+    # what an office program writes below and beside the cells
+    empty = '<table:table-cell table:number-columns-repeated="16384"/>'
+    text += f'<table:table-row table:number-rows-repeated="1048555">{empty}</table:table-row>'
+    table = read_table(write_ods(tmp_path / "staff.ods", text))
+    assert (table.names, table.n_rows, table.notes) == (["age", "city"], 20, ['sheet "Staff"'])
+    assert [str(column.type) for column in table.columns] == ["int64", "large_string"]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        ods_cell(1, ' table:number-columns-repeated="16384"'),
+        ods_cell("x" * 10_000, ' table:number-columns-repeated="900"'),
+    ],
+)
+def test_repeated_cells_of_opendocument_are_refused_before_they_are_read(cell, tmp_path, monkeypatch):
+    monkeypatch.setenv("PROBCAL_LARGEST_MB", "100")
+    rows = f'<table:table-row table:number-rows-repeated="900">{cell}</table:table-row>'
+    with pytest.raises(DataError, match="is larger than 100 MB unpacked"):
+        read_table(write_ods(tmp_path / "far.ods", rows))

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import yaml
 from scipy.special import expit
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from probcal.data.card import read_card
 from probcal.data.load import load
@@ -75,6 +76,23 @@ def test_exported_code_finds_the_setting_of_the_exported_model(tuned, monkeypatc
     monkeypatch.chdir(folder)
     runpy.run_path(str(folder / "model/train.py"))
     np.testing.assert_array_equal(joblib.load(folder / "model/model.joblib").predict_proba(X), before)
+
+
+def test_exported_script_fits_in_one_thread(tuned, monkeypatch):
+    # with a thread for each processor, other work on the machine makes the many small fits wait for each other
+    folder, _ = tuned
+    threads = []
+
+    def fit(self, *args, **kwargs):
+        threads.append({pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "openmp"})
+        return self
+
+    monkeypatch.setattr("probcal.TunedBoostingClassifier.fit", fit)
+    monkeypatch.setattr("joblib.dump", lambda *_, **__: None)
+    script = folder / "model" / "train.py"
+    with threadpool_limits(2):
+        runpy.run_path(str(script))
+    assert threads == [{1}]
 
 
 def dataset_of(folder):
