@@ -141,7 +141,7 @@ def halves(name: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     dataset = load(read_card(ROOT / "datasets" / f"{name}.yaml"))
     frame = pd.DataFrame(dataset.X).assign(**{"the target": [f"class {label}" for label in dataset.y]})
     rows = np.random.default_rng(0).permutation(len(frame))[:ROWS]
-    common = frame.iloc[rows].groupby("the target")["the target"].transform("size") >= 10
+    common = frame.iloc[rows].groupby("the target")["the target"].transform("size") >= 14  # 8 must train
     frame = frame.iloc[rows][common.to_numpy()]
     train, test = train_test_split(frame, train_size=TRAINING_SHARE, stratify=frame["the target"], random_state=0)
     return train, test
@@ -186,7 +186,7 @@ def compare(name: str) -> dict[str, Any]:
         results = {
             key: _ResultOfSet(
                 prepared, files.dataset, read_experiment(experiment), folder / "results", LOSS, Traps([], []), unseen,
-                methods,
+                allowed=methods,
             )
             for key, methods in sets.items()
         }  # fmt: skip
