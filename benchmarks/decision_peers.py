@@ -3,8 +3,7 @@
 PYTHON is that of an environment with probcal (the other project of this name), skl2onnx, skops and mapie. It runs this
 file again with --peer, because two packages of one name do not fit into one process. Takes half a minute.
 
-    python -m venv /tmp/peers && /tmp/peers/bin/pip install probcal skl2onnx skops mapie onnxruntime
-    python benchmarks/decision_peers.py /tmp/peers/bin/python
+Install the other project there by its name on the index, and skl2onnx, skops, mapie and onnxruntime beside it.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def _page_section(
 def _no_bands(predictions: FilePredictions, section: MeasuredSection) -> str:
     """Return why a diagram has no bars and bands, empty where it has them."""
     if predictions.cluster is not None:
-        return "Bars and bands need independent rows, and those of a cluster are none"
+        return "Bars and bands need independent rows, and the rows of a cluster are not independent"
     if not section.support.has_all:  # the band of one row would have the width 0
         return "There are too few rows for bars and bands"
     # the band of millions of rows has nearly the width 0

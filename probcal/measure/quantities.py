@@ -30,7 +30,7 @@ Floats = npt.NDArray[np.float64]
 # Metrics that grow with the number of rows, so that groups cannot be compared.
 _SUMS = ("errors", "log10_loss")
 # The forms that one paper's tables have. Here they would repeat the log loss and the Brier score.
-_EXPERIMENT_METRICS = ("accuracy", "log_loss", "brier")
+_EXPERIMENT_METRICS = ("accuracy", "log_loss", "bounded_log_loss", "brier")
 # A p-value is not an estimate of anything. It holds for probabilities that the labels of these rows did not make.
 P_VALUES = ("c_emp_p",)
 # Two sums of the same costs in another order differ by less, as a share of the larger cost.

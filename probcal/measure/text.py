@@ -310,7 +310,7 @@ def _few_rows_text(measurement: Measurement) -> Iterator[str]:
     if isinstance(measurement.predictions, Summary):
         yield "p(c_emp) is left out: it needs single rows, and these predictions are summarised."
     elif measurement.predictions.cluster is not None:
-        yield "p(c_emp) is left out: it needs independent rows, and those of a cluster are none."
+        yield "p(c_emp) is left out: it needs independent rows, and the rows of a cluster are not independent."
     elif unknown:
         yield f"Too few rows, or too certain predictions, for p(c_emp): {join_first(unknown, 5)}."
 

@@ -164,7 +164,7 @@ known_methods = METHOD_NAMES.known
 _OTHER_PUBLIC_CLASSES = {
     "probcal.methods.direct.RescaledClassifier": "scores",
     "probcal.methods.tuned_boosting.TunedBoostingClassifier": "scores",
-    "probcal.methods.tuned.TunedClassifier": "training",
+    "probcal.methods.tuned.TunedClassifier": "scores",
     "probcal.methods.decisions.CostSensitiveClassifier": "decisions",
     "probcal.methods.decisions.GuaranteedRateClassifier": "decisions",
     "probcal.plots.reliability.ReliabilityDisplay": "displays",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -69,7 +69,7 @@ class TunedClassifier(ProbabilityMethod):
 
     constraints: ClassVar[dict[str, Constraint]] = {
         "param_grid": Rule(
-            lambda value: isinstance(value, Mapping | Sequence) and len(value) > 0,
+            lambda value: isinstance(value, Mapping | list | tuple) and len(value) > 0,
             "a grid of parameters, or a list of grids",
         ),
         "cv": Rule(lambda value: is_count(value) and value >= 2, "a whole number from 2"),

@@ -66,7 +66,10 @@ def verdict(watched: Watched) -> list[str]:
         one = alarms[0][1]
         advice = _advice("", one)
         if 0 < len(of_groups) < n_groups:
-            advice = f"What to do: first calibrate {' and '.join(of_groups)}. The other groups show no change."
+            advice = (
+                f"What to do: first calibrate {' and '.join(of_groups)}. The other groups have no alarm yet. If the "
+                "table shows that they changed too (an interval of their intercept without 0), calibrate all rows."
+            )
         texts.insert(0, _alarm("", one, advice))
     return texts
 

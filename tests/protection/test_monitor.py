@@ -52,7 +52,8 @@ def test_evidence_is_that_of_the_composite_jumper_and_gains_are_log_likelihood_r
     monitor = CalibrationMonitor().update(p, y)
     jumper = CompositeJumper(Cox(_ALTERNATIVES), (1e-3, 1e-5), 0.5, "first")
     _, log10 = jumper.protect(p, y)
-    assert monitor.log10_evidence_ == log10[-1]
+    # in one sum or row by row: the last bit depends on the processor
+    assert monitor.log10_evidence_ == pytest.approx(log10[-1], rel=1e-13)
     assert monitor.alarm_ == np.argmax(log10 >= 2) + 1
     for place in (1, 20, len(_ALTERNATIVES) - 1):
         shift, slope = _ALTERNATIVES[place]
