@@ -19,7 +19,8 @@ from probcal.metrics import ASKED_METRICS, METRICS, metric_named
 from tests.commands import contents, probcal, refused
 from tests.measure.prediction_files import three_classes, two_classes, written
 
-WITHOUT_INTERVAL = ("cxe", "rms", "accuracy", "log_loss", "bounded_log_loss", "brier", "c_emp_p", "errors", "log10_loss")
+WITHOUT_INTERVAL = ("cxe", "rms", "accuracy", "log_loss", "bounded_log_loss", "brier", "c_emp_p", "errors",
+                    "log10_loss")  # fmt: skip
 """Shown under other names, without an interval, or left out: they grow with the number of rows, or repeat a line."""
 CALL = ("--probability", "p", "--target", "y", "--draws", 20)
 
