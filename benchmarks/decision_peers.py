@@ -112,31 +112,34 @@ def kept(precision: float, threshold_of: Callable[[float, np.ndarray, np.ndarray
     }
 
 
+def map_answers(one: Any, back: Any, text: str, inverse: Any) -> Answer:
+    """Return the answers of a map, and of the one that was read ``back`` from its ``text``."""
+    p, many = rows(2000, 0)[0], rows(1_000_000, 1)[0]
+    return {
+        "bytes": str(len(text)),
+        "largest difference after reading": f"{np.abs(back.predict_proba(p) - one.predict_proba(p)).max():.0e}",
+        "ms to calibrate a million rows": per_call(lambda: one.predict_proba(many)),
+        "probability with a calibrated .3": f"{float(np.ravel(inverse)[0]):.4f}",
+    }
+
+
 def ours() -> dict[str, Answer]:
     from sklearn.frozen import FrozenEstimator
 
     from probcal import BetaCalibrator, GuaranteedRateClassifier
     from probcal.deploy import map_to_onnx, map_to_python, map_to_sql
-    from probcal.methods.calibrators.map_file import map_from_json, map_to_json
 
     p, y = rows(2000, 0)
-    many = rows(1_000_000, 1)[0]
     one = BetaCalibrator().fit(p, y)
-    text = map_to_json(one)
-    again = map_from_json(text)
-    back = again[0] if isinstance(again, tuple) else again
+    text = one.to_json()
+    back = BetaCalibrator.from_json(text)
 
     def threshold_of(precision: float, p: np.ndarray, y: np.ndarray) -> float:
         model = GuaranteedRateClassifier(FrozenEstimator(Given()), at_least=precision, confidence=CONFIDENCE)
         return float(model.fit(p[:, None], y).threshold_)
 
     return {
-        "beta map as JSON": {
-            "bytes": str(len(text)),
-            "largest difference after reading": f"{np.abs(back.predict_proba(p) - one.predict_proba(p)).max():.0e}",
-            "ms to calibrate a million rows": per_call(lambda: one.predict_proba(many)),
-            "probability with a calibrated .3": f"{float(np.ravel(one.inverse([0.3]))[0]):.4f}",
-        },
+        "beta map as JSON": map_answers(one, back, text, one.inverse([0.3])),
         "map for another program": {
             "SQL": f"{len(map_to_sql(one))} letters", "Python": f"{len(map_to_python(one))} letters",
             "ONNX": f"{len(map_to_onnx(one))} bytes",
@@ -154,7 +157,6 @@ def peers() -> dict[str, Answer]:
     import probcal
 
     p, y = rows(2000, 0)
-    many = rows(1_000_000, 1)[0]
     one = probcal.BetaCalibrator().fit(p, y)
     text = one.to_json()
     back = type(one).from_json(text)
@@ -175,12 +177,7 @@ def peers() -> dict[str, Answer]:
         return np.inf if best is None else float(best)
 
     return {
-        "beta map as JSON": {
-            "bytes": str(len(text)),
-            "largest difference after reading": f"{np.abs(back.predict_proba(p) - one.predict_proba(p)).max():.0e}",
-            "ms to calibrate a million rows": per_call(lambda: one.predict_proba(many)),
-            "probability with a calibrated .3": f"{float(np.ravel(one.point_inverse(np.array([0.3])))[0]):.4f}",
-        },
+        "beta map as JSON": map_answers(one, back, text, one.point_inverse(np.array([0.3]))),
         "map for another program": {
             "SQL": "none", "Python": f"none; skops keeps the model, {len(untrusted)} types to trust", "ONNX": graph,
         },

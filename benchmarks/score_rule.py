@@ -20,6 +20,7 @@ import yaml
 from tabulate import tabulate
 
 import probcal
+from probcal.reading.table import read_table
 from probcal.try_table.experiment_files import table_files
 from probcal.try_table.preparation import TableRequest, prepare
 
@@ -61,7 +62,7 @@ def main(words: Sequence[str] | None = None) -> None:
 
 def measure(path: Path, out: Path, learners: Sequence[str], jobs: int) -> pd.DataFrame:
     """Return the losses of all choices on the table of ``path``, with its number of training rows and classes."""
-    target = path.open(encoding="utf-8").readline().rstrip("\r\n").rpartition(",")[2].strip('"')
+    target = read_table(str(path)).names[-1]
     prepared = prepare(TableRequest(str(path), target), FOLDS)
     files = table_files(prepared, "table")
     out.mkdir(parents=True, exist_ok=True)

@@ -26,6 +26,7 @@ from tabulate import tabulate
 from probcal.analysis.hypothesis_tests import holm
 from probcal.analysis.rankings import mean_of_known, pairwise_wins, weighted_mean
 from probcal.reporting.comparison.leaderboard import Scores, measure_scores
+from probcal.reporting.comparison.pairs import p_text
 from probcal.store.folder import Store
 from probcal.store.stored_experiment import StoredExperiment
 
@@ -197,7 +198,7 @@ def sign_tests(arena: Scores) -> list[list[str | Share]]:
     wins, counts = (difference < 0).sum(axis=0), ((difference < 0) | (difference > 0)).sum(axis=0)
     p = [float(binomtest(int(n_wins), int(n)).pvalue) for n_wins, n in zip(wins, counts, strict=True)]
     return [
-        [first, second, learner, f"{n_wins} of {n}", _p_text(value), _p_text(corrected or 0.0)]
+        [first, second, learner, f"{n_wins} of {n}", p_text(value), p_text(corrected or 0.0)]
         for learner, n_wins, n, value, corrected in zip(arena.learners, wins, counts, p, holm(p), strict=True)
     ]
 
@@ -301,10 +302,6 @@ def _number(value: float, draws: Floats) -> str:
         return "-"
     low, high = np.quantile(draws, [0.025, 0.975])
     return f"{value:+.4f} ({low:+.4f} to {high:+.4f})"
-
-
-def _p_text(p: float) -> str:
-    return "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
 def _pipe(rows: list[list[str | Share]], header: list[str]) -> str:

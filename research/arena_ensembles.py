@@ -22,6 +22,7 @@ from scipy.stats import binom, binomtest, t
 from tabulate import tabulate
 
 from probcal.analysis.hypothesis_tests import holm
+from probcal.reporting.comparison.pairs import p_text
 from probcal.store.folder import Store
 
 Floats = npt.NDArray[np.float64]
@@ -214,7 +215,7 @@ def comparison_table(effects: Mapping[tuple[str, str], Mapping[str, Effect]]) ->
         best_p = min(corrected[metric][key] or 0.0 for metric in PRIMARY)
         holds = "-" if len(signs) > 1 or best_p >= LEVEL else ("first" if first.mean < 0 else "second")
         numbers = [
-            text for metric in PRIMARY for text in (_interval(of[metric]), _p_text(corrected[metric][key] or 0.0))
+            text for metric in PRIMARY for text in (_interval(of[metric]), p_text(corrected[metric][key] or 0.0))
         ]
         parts = [_interval(of[metric]) for metric in PARTS if metric in of]
         rows.append([*key, first.n, *numbers, share, f"{sign_test_power(first.n):.2f}"[1:], *parts, holds])
@@ -296,10 +297,6 @@ def main(words: Sequence[str] | None = None) -> None:
 
 def _interval(one: Effect) -> str:
     return f"{1000 * one.mean:+.1f} ({1000 * one.low:+.1f} to {1000 * one.high:+.1f})"
-
-
-def _p_text(p: float) -> str:
-    return "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
 if __name__ == "__main__":

@@ -322,15 +322,13 @@ def _json_number(value: float) -> float | str:
 
 
 _LONGEST_TEXT = 40
+"""Largest number of characters of a version or of the name of a part in a message."""
 _LONGEST_LINE = 200
 
 
 def _first_line(text: str | None) -> str:
     line = (text or "").strip().partition("\n")[0]
     return printable(shortened(line, _LONGEST_LINE))
-
-
-"""Largest number of characters of a version or of the name of a part in a message."""
 
 
 def version_message(line: str, error: Exception, runs: Callable[[], Mapping[str, Mapping[str, Any]]]) -> str:
