@@ -22,7 +22,7 @@ from probcal.store.cell_result import CellResult
 from probcal.store.table_file import write_table
 
 RESULTS = speed.ROOT / "results"
-MANY_CELLS, MANY_COLUMNS = "beta-calibration-ejs", "arena"
+MANY_CELLS, MANY_COLUMNS = "beta-calibration-ejs", "arena-ensembles"
 """Experiments of 84,000 cells, and of 327 columns on 103 data sets."""
 N_METHODS, N_DATASETS, N_SPLITS = 500, 20, 10
 

@@ -84,7 +84,6 @@ html_copy_source = False
 html_show_sphinx = False
 
 TITLES = {
-    "results/arena/calarena": "Order of the maps, here and in CalArena",
     "results/published-readings/confirmed": "Readings of ProbNB and ProbSVM, chosen and confirmed",
     "results/audit/ranking": "Langford & Zadrozny (2005), ranking of unstated settings",
     "results/discretisation/differences": "Five discretisations of Probing, differences",

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,9 @@ from scipy.stats import binom, binomtest, t
 from tabulate import tabulate
 
 from probcal.analysis.hypothesis_tests import holm
+from probcal.config.experiment import find_config, read_experiment
 from probcal.reporting.comparison.pairs import p_text
+from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store
 
 Floats = npt.NDArray[np.float64]
@@ -273,34 +276,41 @@ def all_effects(losses: Mapping[str, Losses]) -> dict[str, dict[tuple[str, str],
     return dict(sorted(rows.items()))
 
 
-def map_effects(losses: Mapping[str, Losses]) -> dict[tuple[str, str, str, str], dict[str, Effect]]:
-    """Return (learner, settings, classes, map) -> metric -> effect of the map on the mean of one model's five fits."""
-    choosers = {metric: Chooser(losses[metric]) for metric in losses}
+def map_effects(losses: Mapping[str, Losses], rival: str) -> dict[tuple[str, str, str, str], dict[str, Effect]]:
+    """Return (learner, settings, classes, map) -> metric -> effect of the map on the scores of one model's five fits.
+
+    The rival without a map is ``direct``, one fit of all rows, or ``fold_mean``, the mean of the same five fits.
+    """
     found: dict[tuple[str, str, str, str], dict[str, Effect]] = {}
-    for family, name in FAMILIES.items():
-        for searched in (False, True):
-            entry = entry_name(family, searched, "one")
-            for classes, maps in MAPS.items():
-                for method in maps:
-                    sides = Side("one", method), Side("one", NONE)
-                    effects = {}
-                    for metric, of in losses.items():
-                        by_table = differences(of, choosers[metric], family, sides, searched)
-                        alike = {t: values for t, values in by_table.items() if maps[-1] in of.methods(t, entry)}
-                        if (one := effect(alike)) is not None:
-                            effects[metric] = one
-                    if effects:
-                        found[name, "searched" if searched else "default", classes, method] = effects
+    for (family, name), searched, (classes, maps) in product(FAMILIES.items(), (False, True), MAPS.items()):
+        entry = entry_name(family, searched, "one")
+        for method in maps:
+            effects = {}
+            for metric, of in losses.items():
+                sides = Side("one", method), Side("one", rival)
+                by_table = differences(of, Chooser(of), family, sides, searched)
+                alike = {table: values for table, values in by_table.items() if maps[-1] in of.methods(table, entry)}
+                if (one := effect(alike)) is not None:
+                    effects[metric] = one
+            if effects:
+                found[name, "searched" if searched else "default", classes, method] = effects
     return found
 
 
-def map_table(effects: Mapping[tuple[str, str, str, str], Mapping[str, Effect]]) -> str:
-    """Return the Markdown table of each map on one model."""
+def map_table(losses: Mapping[str, Losses]) -> str:
+    """Return the Markdown table of each map on one model, against one fit of all rows and against the five fits."""
+    alone, means = map_effects(losses, "direct"), map_effects(losses, NONE)
     rows = [
-        [*key, of["bounded_log_loss"].n, *(_interval(of[metric]) for metric in (*PRIMARY, *PARTS) if metric in of)]
-        for key, of in effects.items()
+        [
+            *key,
+            of["bounded_log_loss"].n,
+            *(_interval(of[metric]) for metric in PRIMARY),
+            *(_interval(means[key][metric]) for metric in PRIMARY),
+        ]
+        for key, of in alone.items()
     ]
-    header = ["learner", "settings", "classes", "map", "n", *PRIMARY.values(), *PARTS.values()]
+    header = ["learner", "settings", "classes", "map", "n", *(f"{name}, against one fit" for name in PRIMARY.values()),
+              *(f"{name}, against the five" for name in PRIMARY.values())]  # fmt: skip
     return tabulate(rows, header, tablefmt="pipe", disable_numparse=True)
 
 
@@ -321,6 +331,38 @@ def map_counts(losses: Mapping[str, Losses]) -> str:
     return tabulate(rows, ["base fit", "tables for which the other tables choose a map"], tablefmt="pipe")
 
 
+def tables_table(store: Store) -> str:
+    """Return the rows of each table, the copies that are left out, and the learners that have all of their cells."""
+    cells: dict[str, list[CellResult]] = {}
+    for cell in store.results().values():
+        cells.setdefault(cell.dataset, []).append(cell)
+    rows = []
+    for card in read_experiment(find_config("arena-ensembles")).cards:
+        if of_table := cells.get(card.name):
+            first = next(cell for cell in of_table if cell.n_train)
+            n_left = (first.n_train or 0) + (first.n_test or 0)
+            n_rows = card.expect.rows or n_left
+            learners = [
+                name for key, name in FAMILIES.items() if any(c.learner.partition("_")[0] == key for c in of_table)
+            ]
+            classes = len(card.expect.classes or {}) if any(c.method == "matrix_scaling" for c in of_table) else 2
+            rows.append([card.name, classes, f"{n_rows:,}", f"{n_rows - n_left:,}", ", ".join(learners)])
+    header = ["table", "classes", "rows", "copies left out", "learners"]
+    return tabulate(rows, header, tablefmt="pipe", disable_numparse=True)
+
+
+def price_table(store: Store) -> str:
+    """Return the cells, tables and core-hours of each learner. Fits that cells share are counted once."""
+    rows = []
+    cells = list(store.results().values())
+    for family, name in FAMILIES.items():
+        of_family = [cell for cell in cells if cell.learner.partition("_")[0] == family and cell.metrics is not None]
+        if of_family:
+            hours = sum(cell.seconds for cell in of_family) / 3600
+            rows.append([name, f"{len(of_family):,}", len({cell.dataset for cell in of_family}), f"{hours:.1f}"])
+    return tabulate(rows, ["learner", "cells", "tables", "core-hours"], tablefmt="pipe", disable_numparse=True)
+
+
 def report(store: Store) -> str:
     """Return all tables in Markdown."""
     losses = {metric: Losses(store, metric) for metric in (*PRIMARY, *PARTS)}
@@ -336,9 +378,11 @@ def report(store: Store) -> str:
         parts.append(f"## {title}\n\n" + comparison_table(effects).replace("| settings", f"| {header}", 1))
     parts.append("## Which map\n\n" + map_counts(losses))
     parts.append(
-        "## Each map on one model, against the same models without (not in the design)\n\n"
-        + map_table(map_effects(losses))
+        "## Each map on one model (not in the design)\n\nAgainst one fit of all rows, and against the mean of the same "
+        "five fits without a map.\n\n" + map_table(losses)
     )
+    parts.append("## Price\n\n" + price_table(store))
+    parts.append("## Tables\n\n" + tables_table(store))
     return "\n\n".join(parts)
 
 

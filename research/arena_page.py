@@ -5,7 +5,7 @@ Writes ``answer.md``, ``rule.md`` and three figures into the folder. What stands
 
 ``effect NUMBER LEARNER SETTINGS [METRIC]``   mean difference of comparison NUMBER with its interval, in thousandths
 ``share NUMBER LEARNER SETTINGS``             share of tables on which the first side is better, with its interval
-``map CLASSES,MAP LEARNER SETTINGS [METRIC]`` what a map changes on one model, with two classes or several
+``map CLASSES,MAP LEARNER SETTINGS [METRIC]`` what a map changes against one fit without, with two classes or several
 ``rule LEARNER CLASSES [CHOICE]``             thousandths of a nat above the best, on the half that scores
 """
 
@@ -38,7 +38,7 @@ from research.arena_ensembles import (
     report,
     share_text,
 )
-from research.arena_rule import chosen_rule, halves, losses_of, page
+from research.arena_rule import chosen_rule, fresh_store, halves, losses_of, page
 
 ROOT = Path(__file__).parents[1]
 PAGES = ("docs/arena.md", "docs/which-method.md", "docs/own-table.md", "README.md", "research/README.md")
@@ -55,7 +55,7 @@ class Study:
         self.store = Store(folder)
         self.losses = {metric: Losses(self.store, metric) for metric in (*PRIMARY, *PARTS)}
         self.effects = all_effects(self.losses)
-        self.maps = map_effects(self.losses)
+        self.maps = map_effects(self.losses, "direct")
 
     @cached_property
     def frame(self):  # type: ignore[no-untyped-def]
@@ -220,7 +220,9 @@ def main(words: Sequence[str] | None = None) -> None:
     folder = parser.parse_args(words).folder
     study = Study(folder)
     (folder / "answer.md").write_text(report(study.store) + "\n", encoding="utf-8")
-    (folder / "rule.md").write_text(page(study.frame, chosen_rule(study.frame)) + "\n", encoding="utf-8")
+    (folder / "rule.md").write_text(
+        page(study.frame, chosen_rule(study.frame), losses_of(fresh_store(folder))) + "\n", encoding="utf-8"
+    )
     with drawing_style():
         for name, draw in (("effects", effects_figure), ("steps", steps_figure), ("rule", rule_figure)):
             save_figure(draw(study), folder / name)

@@ -1,7 +1,8 @@
 """Choose the rule of benchmarks/score_rule.py: python -m research.arena_rule results/arena-ensembles
 
 A random half of the tables chooses, for each learner, which base fit and map to use, with two classes and with several.
-The other half scores the choice, as benchmarks/score_rule.py scores it on tables of your own.
+The other half scores the choice, as benchmarks/score_rule.py scores it on your own tables. So do fresh splits of some
+of these tables, in the folder beside with ``-fresh`` in its name.
 
 The choice has the smallest mean log loss (probabilities in [.001, .999]) over the first half. It may be one for all
 sizes, or one below 1,000 training rows and one from there, if each size has five tables. Of these two forms, the one is
@@ -49,6 +50,11 @@ def losses_of(store: Store) -> pd.DataFrame:
     losses = pd.concat(parts, ignore_index=True)
     several = set(losses.loc[losses["method"] == "matrix_scaling", "table"])
     return losses.assign(n_classes=np.where(losses["table"].isin(several), 3, 2))
+
+
+def fresh_store(folder: Path) -> Store:
+    """Return the results of other splits, which stand beside the folder of the study."""
+    return Store(folder.with_name(f"{folder.name}-fresh"))
 
 
 def halves(tables: Sequence[str]) -> tuple[set[str], set[str]]:
@@ -99,8 +105,8 @@ def chosen_rule(losses: pd.DataFrame, learners: Sequence[str] = LEARNERS) -> dic
     }
 
 
-def page(losses: pd.DataFrame, choices: Mapping[tuple[str, int, int], Choice]) -> str:
-    """Return the rule and its score on the second half, in Markdown."""
+def page(losses: pd.DataFrame, choices: Mapping[tuple[str, int, int], Choice], fresh: pd.DataFrame) -> str:
+    """Return the rule, its score on the second half, and that on fresh splits of these tables, in Markdown."""
     chooses, scores = halves(losses["table"].unique().tolist())
     rows = [
         [learner, "several" if n_classes > 2 else "two", f"{'from' if n_rows >= LARGE else 'below'} {LARGE:,}", *choice]
@@ -108,10 +114,13 @@ def page(losses: pd.DataFrame, choices: Mapping[tuple[str, int, int], Choice]) -
     ]
     table = tabulate(rows, ["learner", "classes", "training rows", "base fit", "map"], tablefmt="pipe")
     learners = list(dict.fromkeys(learner for learner, _, _ in choices))
+    fresh_text = f"Five other splits of the {fresh['table'].nunique()} smallest tables that score, for some choices."
     return (
         "# Which base fit and map: a rule, and its score\n\nWritten by `python -m research.arena_rule "
         f"results/arena-ensembles`. {len(chooses)} tables choose, and the other {len(scores)} score.\n\n{table}\n\n"
         + report(losses[losses["table"].isin(scores)], learners)
+        + f"\n\n# On fresh splits\n\n{fresh_text}\n\n"
+        + report(fresh, learners)
     )
 
 
@@ -121,12 +130,13 @@ def main(words: Sequence[str] | None = None) -> None:
         prog="python -m research.arena_rule", description=(__doc__ or "").partition("\n\n")[0]
     )
     parser.add_argument("folder", type=Path, help="results of probcal run arena-ensembles")
-    losses = losses_of(Store(parser.parse_args(words).folder))
+    folder = parser.parse_args(words).folder
+    losses = losses_of(Store(folder))
     choices = chosen_rule(losses)
     wrong = {key: choice for key, choice in choices.items() if rule(*key) != choice}
     if wrong:
         print(f"rule() of benchmarks/score_rule.py says otherwise for {', '.join(map(str, wrong))}\n")
-    print(page(losses, choices))
+    print(page(losses, choices, losses_of(fresh_store(folder))))
 
 
 if __name__ == "__main__":
