@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     "cat customers.csv | probcal try - --target left",
     name="try",
     files={
-        "results/try-NAME/": "the results (-o: elsewhere); probcal table, report and plot read them",
+        "results/try-NAME/": "the results, of other settings in NAME-2 (-o: elsewhere); probcal table, report and plot "
+        "read them",
         "DIR/ of --export": "the fitted model, predict.py, train.py, a model card, predictions of held-out rows",
     },
     environment=(*options.DATA[1:], *options.TRUST, *options.JAVA),
