@@ -16,7 +16,7 @@ from probcal._io import refuse_cut_off
 from probcal.components.plugins import declarations, paper_folder
 from probcal.errors import FileProblems, ProbcalError, did_you_mean
 from probcal.papers.bands import DrawDistribution, read_distributions
-from probcal.yaml_file import Place, YamlFile
+from probcal.yaml_file import KeyPath, YamlFile
 from probcal.yaml_validation import validate_file
 
 _COLUMN_COUNTS = {
@@ -383,7 +383,7 @@ def _read_paper(folder: Path, name: str) -> PublishedPaper:
                 if table.file
                 else _Numbers(table.rows, table.spreads, texts["tables"][metric]["rows"]),
                 list(columns.values()),
-                {place[:3]: distribution for place, distribution in distributions.items() if place[3] == metric},
+                {key[:3]: distribution for key, distribution in distributions.items() if key[3] == metric},
             )
             for metric, table in content.tables.items()
         },
@@ -397,19 +397,19 @@ def _read_paper(folder: Path, name: str) -> PublishedPaper:
 
 def _refuse_unknown_names(file: YamlFile, content: _PaperFile) -> None:
     """Raise FileProblems for columns and data sets that the file does not list, and for rows of another length."""
-    titles: list[tuple[Place, str]] = [(("exact", title), title) for title in content.exact]
+    titles: list[tuple[KeyPath, str]] = [(("exact", title), title) for title in content.exact]
     titles += [(("plain",), content.plain)] if content.plain else []
     titles += [(("best_entries", entry), title) for entry, names in content.best_entries.items() for title in names]
     titles += [
         (("claims", label, "columns"), title) for label, claim in content.claims.items() for title in claim.columns
     ]
-    rows: list[tuple[Place, str, list[float | None]]] = [
+    rows: list[tuple[KeyPath, str, list[float | None]]] = [
         (("tables", metric, key, dataset), dataset, row)
         for metric, table in content.tables.items()
         for key, numbers in (("rows", table.rows), ("spreads", table.spreads))
         for dataset, row in numbers.items()
     ]
-    datasets: list[tuple[Place, str]] = [(place, dataset) for place, dataset, _ in rows]
+    datasets: list[tuple[KeyPath, str]] = [(key_path, dataset) for key_path, dataset, _ in rows]
     datasets += [(("best", dataset), dataset) for dataset in content.best]
     datasets += [
         (("claims", label, key), dataset)
@@ -418,13 +418,13 @@ def _refuse_unknown_names(file: YamlFile, content: _PaperFile) -> None:
         for dataset in getattr(claim, key)
     ]
     for section, names, known in (("columns", titles, content.columns), ("datasets", datasets, content.datasets)):
-        for place, name in names:
+        for key_path, name in names:
             if name not in known:
-                file.report(place, f'"{name}" is not under "{section}"{did_you_mean(name, known)}')
-    for place, dataset, row in rows:
+                file.report(key_path, f'"{name}" is not under "{section}"{did_you_mean(name, known)}')
+    for key_path, dataset, row in rows:
         if len(row) != len(content.columns):
             file.report(
-                place, f"{dataset} has {len(row)} values; write one for each of the {len(content.columns)} columns"
+                key_path, f"{dataset} has {len(row)} values; write one for each of the {len(content.columns)} columns"
             )
     if file.problems:
         raise FileProblems(file.path, file.problems)
@@ -440,8 +440,8 @@ def _csv_numbers(content: _PaperFile, metric: str, path: Path) -> _Numbers:
         for line in _csv_lines(path)
         if line["metric"] == metric
     }
-    places = [(column.learner, column.method) for column in content.columns.values()]
-    entries_by_row = {name: [entries[title, *place] for place in places] for name, title in content.datasets.items()}
+    columns = [(column.learner, column.method) for column in content.columns.values()]
+    entries_by_row = {name: [entries[title, *column] for column in columns] for name, title in content.datasets.items()}
     rows: _Rows = {name: [float(mean) for mean, _ in row] for name, row in entries_by_row.items()}
     spreads: _Rows = {name: [float(sd) for _, sd in row] for name, row in entries_by_row.items()}
     return _Numbers(rows, spreads, {name: [mean for mean, _ in row] for name, row in entries_by_row.items()})

@@ -167,8 +167,8 @@ def stored_curves_figure(title: str, panels: Sequence[Panels]) -> Figure:
     styles = {method: LineStyle(index) for index, method in enumerate(methods)}
     figure = titled_figure(title, n_columns * _PANEL_SIZE[0], n_rows * _PANEL_SIZE[1])
     several_datasets = len({panel.row.name for panel in panels}) > 1
-    for place, (draw, panel) in enumerate(subplots, 1):
-        axes = figure.add_subplot(n_rows, n_columns, place)
+    for number, (draw, panel) in enumerate(subplots, 1):
+        axes = figure.add_subplot(n_rows, n_columns, number)
         draw(axes, panel, styles)
         axes.spines[["top", "right"]].set_visible(False)
         if several_datasets:

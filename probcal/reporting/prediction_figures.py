@@ -102,15 +102,15 @@ def _curves_figure(
     n_columns = min(4, math.ceil(math.sqrt(len(panels))))
     n_rows = math.ceil(len(panels) / n_columns)
     figure, styles = titled_figure(heading, n_columns * width, n_rows * height), styles_of(groups)
-    for place, (group, members) in enumerate(panels, 1):
-        axes = figure.add_subplot(n_rows, n_columns, place)
+    for number, (group, members) in enumerate(panels, 1):
+        axes = figure.add_subplot(n_rows, n_columns, number)
         _draw_curves(kind, axes, members, styles, aucs)
         if len(panels) > 1:
             axes.set_title(printable(group, LONGEST_NAME))
-        if (place - 1) % n_columns:
+        if (number - 1) % n_columns:
             axes.set_ylabel("")
             axes.tick_params(labelleft=False)
-        if place + n_columns <= len(panels):
+        if number + n_columns <= len(panels):
             axes.set_xlabel("")
             axes.tick_params(labelbottom=False)
     return figure

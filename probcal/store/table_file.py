@@ -327,12 +327,12 @@ class _Reader:
         columns: dict[str, Sequence[Any]] = {name: self._integers(f"{_LOCATION}{name}") for name in _LOCATION_COUNTS}
         columns["digest"] = self._texts(f"{_LOCATION}digest")
         lacks_digest = (text is None for text in columns["digest"])
-        lacks_place = (number is None for number in columns["at"])
+        lacks_offset = (number is None for number in columns["at"])
         shape_columns = (columns[name] for name in _LOCATION_COUNTS[1:])
-        shapes = zip(lacks_place, lacks_digest, *shape_columns, strict=True)
+        shapes = zip(lacks_offset, lacks_digest, *shape_columns, strict=True)
         # Rows share a few shapes, so each is checked once, with a place and a digest that are valid.
-        for no_place, no_digest, *shape in {*shapes}:
-            if not no_place:
+        for no_offset, no_digest, *shape in {*shapes}:
+            if not no_offset:
                 parts = [0, *shape, None if no_digest else ""]
                 checked_location({name: part for name, part in zip(columns, parts, strict=True) if part is not None})
         return [

@@ -25,7 +25,7 @@ from probcal.papers.check.comparison import (
     band_of,
     cell_number,
     distribution_of,
-    place_of,
+    published_key,
     published_number,
     verdict_of,
 )
@@ -87,7 +87,7 @@ class CheckedResults:
         """Return the columns that have cells of this data set."""
         return [column for column in self.stored.columns if planned_ids(self.stored, row, column)]
 
-    def place_of(self, dataset: str, column: str) -> tuple[Row, ResultColumn] | None:
+    def row_and_column(self, dataset: str, column: str) -> tuple[Row, ResultColumn] | None:
         """Return our first row and column that stand for the published ones, None without any."""
         for row in [row for row in self.stored.datasets if row.paper_dataset == dataset][:1]:
             for candidate in self.planned_columns(row):
@@ -217,9 +217,9 @@ def _number_finding(experiment: CheckedResults, row: Row, column: ResultColumn, 
         return
     table = experiment.published.tables[metric]
     summary = summarise(experiment.stored, experiment.results, row, column, metric, table.seed)
-    place = place_of(row, column)
+    key = published_key(row, column)
     band = band_of(summary, table)
-    verdict = verdict_of(summary, published, table, place, band)
+    verdict = verdict_of(summary, published, table, key, band)
     state = state_of(summary.values, verdict)
     yield Finding(
         kind="number",
@@ -234,7 +234,7 @@ def _number_finding(experiment: CheckedResults, row: Row, column: ResultColumn, 
         state=state,
         distance=verdict.distance if verdict else None,
         reason=band.no_verdict_reason(published) if state == "cannot be judged" else None,
-        decimals=table.printed_decimals[place],
+        decimals=table.printed_decimals[key],
         exact_digits=has_exact_digits(experiment.published, row, column, summary.planned),
     )
 
@@ -298,12 +298,12 @@ def _difference_findings(
     band = Band(values, tolerance, 2 * ROUNDING, table.runs)
     reason = band.no_verdict_reason(published)
     verdict = None if reason else band.compare(published)
-    places = [place_of(row, column) for column in (earlier, later)]
+    keys = [published_key(row, column) for column in (earlier, later)]
     summary = summarise(experiment.stored, experiment.results, row, later, metric, seed)
-    draws = distribution_of(summary, table, places[1])
+    draws = distribution_of(summary, table, keys[1])
     # Only the later column draws, so its draws less one number are the draws of the difference.
-    if verdict and draws and places[0] not in table.distributions:
-        rounding = sum(0.5 / 10 ** table.printed_decimals[place] for place in places)
+    if verdict and draws and keys[0] not in table.distributions:
+        rounding = sum(0.5 / 10 ** table.printed_decimals[key] for key in keys)
         verdict = draws.minus(base_splits[common[0]]).verdict(values[0], published, rounding)
     state = "no finite difference" if common and not values else state_of(values, verdict)
     yield Finding(

@@ -62,8 +62,8 @@ class MeasuredNumbers:
     experiment: CheckedResults
 
     def splits(self, dataset: str, column: str, metric: str, stage: int | None = None) -> Splits:
-        place = self.experiment.place_of(dataset, column)
-        return self.experiment.splits(*place, metric, stage) if place else {}
+        found = self.experiment.row_and_column(dataset, column)
+        return self.experiment.splits(*found, metric, stage) if found else {}
 
     def rounding(self, metric: str) -> float:
         return 0.0

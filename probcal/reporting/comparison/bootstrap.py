@@ -66,8 +66,8 @@ class Bootstrap:
         """
         name = (dataset, column, metric, stage)
         if name not in self._cached_draws:
-            place = self.experiment.place_of(dataset, column)
-            draws = self.draws(*place, metric, stage) if place else None
+            found = self.experiment.row_and_column(dataset, column)
+            draws = self.draws(*found, metric, stage) if found else None
             shares = zip(draws.finite.tolist(), draws.infinite.tolist(), strict=True) if draws else ()
             self._cached_draws[name] = [
                 {0: math.inf} if share >= 0.5 else {0: mean} if share == 0 else {0: math.inf, 1: mean, 2: mean}

@@ -106,7 +106,7 @@ def _groups(names: list[str], values: list[float], critical: float) -> list[tupl
     groups: list[tuple[str, ...]] = []
     last_end = 0
     for start, first in enumerate(values):
-        end = max(place for place, value in enumerate(values) if value - first <= critical + _EPSILON) + 1
+        end = max(index for index, value in enumerate(values) if value - first <= critical + _EPSILON) + 1
         if end > last_end and end - start > 1:
             groups.append(tuple(names[start:end]))
         last_end = max(end, last_end)

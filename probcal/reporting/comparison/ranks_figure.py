@@ -84,13 +84,13 @@ def ranks_figure(ranking: Ranks, title: str = "") -> Figure:
             axes.plot([end, end], [-1.9, -1.5], color=GREY, linewidth=1.5)
     axes.text(1 + width / 2 if has_scale else 1, -1.85, f"critical difference {width:.2f}", color=GREY,
               ha="center" if has_scale else "left", va="bottom")  # fmt: skip
-    for place, (low, high) in enumerate(bars, 1):
-        axes.plot([low - 0.008 * span, high + 0.008 * span], [place * 0.9] * 2, color=COLOURS[0], linewidth=3,
+    for index, (low, high) in enumerate(bars, 1):
+        axes.plot([low - 0.008 * span, high + 0.008 * span], [index * 0.9] * 2, color=COLOURS[0], linewidth=3,
                   solid_capstyle="butt")  # fmt: skip
     # the better half on the left, from the best downwards, and the others on the right, from the worst
-    for place, (label, rank) in enumerate(zip(ranking.labels, ranking.mean_ranks, strict=True)):
-        is_left, name = place < math.ceil(k / 2), printable(label, _LONGEST_NAME)
-        line = len(bars) + 1.3 + (place if is_left else k - 1 - place)
+    for index, (label, rank) in enumerate(zip(ranking.labels, ranking.mean_ranks, strict=True)):
+        is_left, name = index < math.ceil(k / 2), printable(label, _LONGEST_NAME)
+        line = len(bars) + 1.3 + (index if is_left else k - 1 - index)
         end, sign = (1 - 0.03 * span, -1) if is_left else (k + 0.03 * span, 1)
         axes.plot([rank, rank, end], [0, line, line], color=GREY, linewidth=0.7)
         axes.text(end + sign * 0.01 * span, line, f"{name}  {rank:.2f}" if is_left else f"{rank:.2f}  {name}",
