@@ -78,13 +78,13 @@ def corrected_t_tests(values: Floats, test_shares: Floats, level: float = 0.95) 
     return TTest(means, errors, means - halves, means + halves, p)
 
 
-def corrected_interval(values: Sequence[float], test_share: float, level: float = 0.95) -> tuple[float, float]:
+def corrected_interval(values: Sequence[float], test_share: float) -> tuple[float, float]:
     """Return the interval of the mean of ``values``, (n_splits,): mean ± t sd sqrt(1/n + n_test/n_train).
 
     t has n - 1 degrees of freedom. ``test_share`` is that of ``variance_inflation``. Raises ValueError as
     ``corrected_t_test`` does.
     """
-    test = corrected_t_test(values, test_share, level)
+    test = corrected_t_test(values, test_share)
     return test.low, test.high
 
 

@@ -127,7 +127,7 @@ def mean_texts(
     return texts
 
 
-def spread_texts(summaries: Sequence[Summary], decimals: int = DECIMALS) -> list[str]:
+def spread_texts(summaries: Sequence[Summary], decimals: int) -> list[str]:
     return ["" if summary.sd is None else f"±{format_number(summary.sd, decimals)}" for summary in summaries]
 
 

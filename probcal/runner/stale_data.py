@@ -53,7 +53,7 @@ class CurrentResults(Store):
     If a card cannot be read, a warning says that its state is unknown.
     """
 
-    def __init__(self, store: Store, originals: Path | None = None) -> None:
+    def __init__(self, store: Store, originals: Path | None) -> None:
         super().__init__(store.folder)
         self._store, self.is_whole = store, store.is_whole
         self.warnings: list[str] = []

@@ -59,7 +59,7 @@ class Bootstrap:
     split_data: ComparisonData
     _cached_draws: dict[tuple[str, str, str, int | None], list[Splits]] = field(default_factory=dict)
 
-    def splits_of_draws(self, dataset: str, column: str, metric: str, stage: int | None = None) -> list[Splits]:
+    def splits_of_draws(self, dataset: str, column: str, metric: str, stage: int | None) -> list[Splits]:
         """Return one set of splits per draw for a published data set and column, or an empty list without results.
 
         It has as many splits as are needed to say whether any, or half, of them are infinite.

@@ -23,7 +23,7 @@ from probcal.analysis.rankings import (
     rank_table,
     weighted_mean,
 )
-from probcal.reporting.comparison.split_results import SplitNumbers, first_reading_rows
+from probcal.reporting.comparison.split_results import LEVEL, SplitNumbers, first_reading_rows
 from probcal.store.cell_result import CellResult, Results, resolve_metric
 from probcal.store.stored_experiment import Row, StoredExperiment
 from probcal.store.summary import done_cells
@@ -33,7 +33,6 @@ Floats = npt.NDArray[np.float64]
 DEFAULT_METRICS = (("cxe", "log_loss"), ("brier", "rms"), ("c_emp",), ("smece",), ("refinement",))
 """Metrics that are shown if none is named. Of each kind, the first that was measured."""
 N_DRAWS = 1000
-LEVEL = 0.95
 _DIRECT_PATH = "probcal.methods.direct.DirectClassifier"
 
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from probcal.analysis.hypothesis_tests import Floats, corrected_t_tests, holm, holm_families, wilcoxon_tests
 from probcal.reporting.comparison.bootstrap import Bootstrap
 from probcal.reporting.comparison.split_results import (
+    LEVEL,
     SAMPLES,
     UNKNOWN_TEST_SHARE,
     Progress,
@@ -25,7 +26,6 @@ from probcal.reporting.comparison.split_results import (
 from probcal.store.cell_result import resolve_metric
 from probcal.store.stored_experiment import ResultColumn, Row
 
-LEVEL = 0.95
 _FEWEST_INFINITE = 6
 """Number of splits that must all speak against one method. Its two-sided probability is 2 / 2^6 = .031."""
 Verdict = Literal["better", "worse", "undecided"]

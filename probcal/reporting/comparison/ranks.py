@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from probcal.analysis.rankings import critical_difference, friedman, p_of_friedman, rank_table
-from probcal.reporting.comparison.split_results import SplitNumbers, first_reading_rows
+from probcal.reporting.comparison.split_results import LEVEL, SplitNumbers, first_reading_rows
 from probcal.store.cell_result import Results, resolve_metric
 from probcal.store.stored_experiment import StoredExperiment
 
@@ -41,12 +41,16 @@ class Ranks:
     permuted: bool
     critical_difference: float
     """Nemenyi's critical difference. Closer mean ranks are not significantly different."""
-    level: float
     groups: tuple[tuple[str, ...], ...]
-    """Largest groups of labels that are not significantly different. A single group where ``p`` exceeds 1 - level."""
+    """Largest groups of labels that are not significantly different. A single group without ``has_difference``."""
+
+    @property
+    def has_difference(self) -> bool:
+        """Return whether Friedman's test finds a significant difference."""
+        return self.p <= 1 - LEVEL
 
 
-def rank_methods(stored: StoredExperiment, results: Results, metric: str, level: float = 0.95) -> Ranks | None:
+def rank_methods(stored: StoredExperiment, results: Results, metric: str) -> Ranks | None:
     """Rank the methods by their means over the splits that all columns have.
 
     ∞ ranks last, and equal means share their ranks. Of several readings of a data set the first counts. Returns None
@@ -61,7 +65,7 @@ def rank_methods(stored: StoredExperiment, results: Results, metric: str, level:
     means = [means for means in row_means if means is not None]
     if len(means) < 2:
         return None
-    return rank_columns(np.array(means), labels_of(stored), metric, level, missing_titles)
+    return rank_columns(np.array(means), labels_of(stored), metric, missing_titles)
 
 
 def labels_of(stored: StoredExperiment) -> list[str]:
@@ -77,7 +81,6 @@ def rank_columns(
     numbers: npt.NDArray[np.float64],
     labels: Sequence[str],
     metric: str,
-    level: float = 0.95,
     left_out: Sequence[str] = (),
 ) -> Ranks:
     """Rank the columns of ``numbers``, (n_datasets, n_columns). Infinity is the worst of a loss.
@@ -91,14 +94,13 @@ def rank_columns(
     mean_ranks = table.mean(axis=0)
     chi_square, f = friedman(table)
     p, permuted = p_of_friedman(table)
-    critical = critical_difference(k, n, level)
+    critical = critical_difference(k, n, LEVEL)
     order = sorted(range(k), key=lambda index: (mean_ranks[index], labels[index]))
     names, values = [labels[index] for index in order], [float(mean_ranks[index]) for index in order]
-    groups = [tuple(names)] if p > 1 - level else _groups(names, values, critical)
+    groups = [tuple(names)] if p > 1 - LEVEL else _groups(names, values, critical)
     return Ranks(
-        metric, tuple(names), tuple(values), n, tuple(left_out), chi_square, f, p, permuted, critical, level,
-        tuple(groups),
-    )  # fmt: skip
+        metric, tuple(names), tuple(values), n, tuple(left_out), chi_square, f, p, permuted, critical, tuple(groups)
+    )
 
 
 def _groups(names: list[str], values: list[float], critical: float) -> list[tuple[str, ...]]:

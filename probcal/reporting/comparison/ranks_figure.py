@@ -53,16 +53,14 @@ def ranks_figure(ranking: Ranks, title: str = "") -> Figure:
     """
     k = len(ranking.labels)
     mean_ranks = dict(zip(ranking.labels, ranking.mean_ranks, strict=True))
-    has_difference = ranking.p <= 1 - ranking.level
-    bars = [(mean_ranks[group[0]], mean_ranks[group[-1]]) for group in ranking.groups if has_difference]
+    bars = [(mean_ranks[group[0]], mean_ranks[group[-1]]) for group in ranking.groups if ranking.has_difference]
     lines = 1 + len(bars) + math.ceil(k / 2)
     name = resolve_metric(ranking.metric).long
     name = name if name[:2].isupper() else name[:1].lower() + name[1:]  # an abbreviation keeps its capitals
     p = "p < .001" if ranking.p < 0.001 else f"p = {ranking.p:.3f}".replace("0.", ".", 1)
     test = "permuted ranks" if ranking.permuted else "Friedman's test"
-    meaning = (
-        "a bar joins methods that are not significantly different" if has_difference else "no significant difference"
-    )
+    joined, none = "a bar joins methods that are not significantly different", "no significant difference"
+    meaning = joined if ranking.has_difference else none
     caption = f"mean ranks over {ranking.n_datasets} data sets by {name} ({test}: {p}); {meaning}"
     heading = f"{printable(title, 120)}: {caption}" if title else caption[0].upper() + caption[1:]
     figure = titled_figure(heading, _WIDTH, _LINE_HEIGHT * (lines + 3.5))

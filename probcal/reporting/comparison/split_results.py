@@ -32,8 +32,8 @@ Progress = Callable[[list[Any]], Iterable[Any]]
 """Function that yields the items of a list one by one, and may show the progress."""
 DECIMALS = 10
 """Decimals that count. A further difference comes from the order of a sum."""
-
-
+LEVEL = 0.95
+"""Level of all intervals and tests of a comparison."""
 UNKNOWN_TEST_SHARE = 0.25
 
 

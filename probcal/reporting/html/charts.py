@@ -195,7 +195,7 @@ class RankedPicture:
         """Return the best, or those that share the first place, and whether there is no significant difference."""
         best = self.lines[0][1]
         names = " and ".join(label for label, rank in self.lines if rank == best)
-        return f"{names} ({best}{', no significant difference' if self.ranks.p > 1 - self.ranks.level else ''})"
+        return f"{names} ({best}{', no significant difference' if not self.ranks.has_difference else ''})"
 
     @property
     def verdict(self) -> str:
