@@ -106,10 +106,10 @@ def faults(value: Any, key_path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
     """
     yield from _spelling_faults(key_path, value)
     for inner_path, component in _components(key_path, value):
-        yield from _faults_of(component, inner_path)
+        yield from _component_faults(component, inner_path)
 
 
-def _faults_of(mapping: Mapping[str, Any], key_path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
+def _component_faults(mapping: Mapping[str, Any], key_path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
     name, params = mapping["type"], mapping.get("params") or {}
     try:
         builtin = _find_builtin(name)

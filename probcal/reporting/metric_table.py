@@ -12,11 +12,11 @@ from probcal.metrics.metric import DECIMALS, INFINITY, format_number
 from probcal.papers.bands import SIGMAS, Verdict, difference_in_units
 from probcal.papers.check.comparison import (
     PublishedKey,
-    distribution_of,
+    draw_distribution,
     has_paper_rows,
+    judge_number,
     published_key,
     published_number,
-    verdict_of,
 )
 from probcal.papers.check.findings import CheckedResults
 from probcal.papers.deviations import misprints
@@ -36,7 +36,7 @@ from probcal.reporting.grid import (
 )
 from probcal.store.cell_result import resolve_metric
 from probcal.store.stored_experiment import ResultColumn, Row, StoredExperiment
-from probcal.store.summary import Summary, best_of, summarise
+from probcal.store.summary import Summary, best_names, summarise
 
 
 def has_best_methods(stored: StoredExperiment) -> bool:
@@ -87,7 +87,7 @@ def winner(experiment: CheckedResults, row: Row, metric: str) -> Text:
     """Return the labels of the best columns, with the mark of unfinished means after them."""
     stored = experiment.stored
     summaries = [summarise(stored, experiment.results, row, column, metric) for column in stored.columns]
-    best = best_of({index: summary.mean for index, summary in enumerate(summaries)}, metric)
+    best = best_names({index: summary.mean for index, summary in enumerate(summaries)}, metric)
     is_partial = best and any(summary.n < summary.planned for summary in summaries)
     default = UNDEFINED if any(summary.undefined for summary in summaries) else NOT_RUN
     labels = "/".join(stored.columns[index].label for index in sorted(best))
@@ -114,7 +114,7 @@ def mean_texts(
         means = {index: summaries[index].mean for index in group}
         # The only number of a group is not the best of anything.
         if sum(mean is not None for mean in means.values()) > 1:
-            bold_indices |= best_of(means, metric)
+            bold_indices |= best_names(means, metric)
     texts = []
     for index, summary in enumerate(summaries):
         if summary.mean is None:
@@ -173,11 +173,11 @@ def agreement_text(
     band_text = "one more split" if table.runs == 1 else f"the mean of {table.runs} more"
     # Three counts, because each kind of number has its own rule: tolerance, range of our draws, and band.
     for summary, number, key in pairs:
-        verdict = verdict_of(summary, number, table, key)
+        verdict = judge_number(summary, number, table, key)
         n_not_judged += verdict is None and bool(summary.values)
         if verdict:
             hits = one_split if has_paper_rows(summary, table) else random_splits
-            (draws if distribution_of(summary, table, key) else hits).append(verdict.in_band)
+            (draws if draw_distribution(summary, table, key) else hits).append(verdict.in_band)
     parts = [
         f"with {split}, {_count_text(one_split)} means are within {tolerance} of the published number"
         if one_split
@@ -289,7 +289,7 @@ class MetricResults:
     def verdict(self, row: Row, column: ResultColumn) -> Verdict | None:
         """Return whether the published number agrees with ours. None where they cannot be compared."""
         pair = self.pair(row, column)
-        return verdict_of(pair[0], pair[1], self.table, pair[2]) if pair and self.table else None
+        return judge_number(pair[0], pair[1], self.table, pair[2]) if pair and self.table else None
 
     def is_misprint(self, row: Row, column: ResultColumn) -> bool:
         """Return whether the published number is one that no predictions can have."""

@@ -35,7 +35,7 @@ import numpy as np
 from probcal._io import (
     appending,
     file_displacement,
-    lines_of,
+    numbered_lines,
     refuse_links_out,
     refuse_other_kinds,
     sync_file,
@@ -225,7 +225,7 @@ class Store:
         """Return the provenance of every run, by run id."""
         path = self.folder / "runs.jsonl"
         runs = {}
-        for _, line in lines_of(path):
+        for _, line in numbered_lines(path):
             try:
                 run = json.loads(line or "")
                 if all(isinstance(run.get(part, {}), dict) for part in ("code", "versions")):

@@ -48,13 +48,13 @@ def published_key(row: Row, column: ResultColumn) -> PublishedKey:
     return row.paper_dataset, column.paper_learner or "", column.paper_method or ""
 
 
-def distribution_of(summary: Summary, table: PublishedTable, key: PublishedKey) -> DrawDistribution | None:
+def draw_distribution(summary: Summary, table: PublishedTable, key: PublishedKey) -> DrawDistribution | None:
     """Return the distribution of a drawn number on the paper's own split, None elsewhere and for other numbers."""
     same_split = summary.planned == 1 and summary.split in PUBLISHED_SPLITS
     return table.distributions.get(key) if same_split else None
 
 
-def band_of(summary: Summary, table: PublishedTable, sigmas: float | None = None) -> Band:
+def published_band(summary: Summary, table: PublishedTable, sigmas: float | None = None) -> Band:
     """Return the band of published numbers of the ``table`` that agree with our ``summary``.
 
     It has the tolerance of the table on the paper's own split and over the paper's own folds. Several planned splits,
@@ -64,19 +64,19 @@ def band_of(summary: Summary, table: PublishedTable, sigmas: float | None = None
     return Band(summary.values, tolerance, table.rounding, table.runs, sigmas)
 
 
-def verdict_of(
+def judge_number(
     summary: Summary, number: float, table: PublishedTable, key: PublishedKey, band: Band | None = None
 ) -> Verdict | None:
     """Compare one published number with ours, or return None when it cannot be judged.
 
-    On the paper's own split, the distribution over our draws judges a drawn number. The ``band`` judges the others;
-    it is ``band_of`` the summary if it is not given. ``summary`` has all our repetitions, or only the one with the
-    table's seed.
+    On the paper's own split, the distribution over our draws judges a drawn number. The ``band`` judges the others; by
+    default it is that of ``published_band``. ``summary`` has all our repetitions, or only the one with the table's
+    seed.
     """
-    band = band or band_of(summary, table)
+    band = band or published_band(summary, table)
     if band.no_verdict_reason(number):
         return None
-    if distribution := distribution_of(summary, table, key):
+    if distribution := draw_distribution(summary, table, key):
         return distribution.verdict(summary.values[0], number, 0.5 / 10 ** table.printed_decimals[key])
     return band.compare(number)
 
@@ -86,7 +86,7 @@ def ranking_verdict(summary: Summary, number: float, table: PublishedTable) -> V
 
     Returns None when there are too few splits for a distance.
     """
-    band = band_of(summary, table, SIGMAS)
+    band = published_band(summary, table, SIGMAS)
     return band.compare(number) if band.has_enough_values(number) else None
 
 

@@ -22,12 +22,12 @@ from probcal.papers.check.comparison import (
     LOSS_RATIO,
     PUBLISHED_SPLITS,
     attach_paper,
-    band_of,
     cell_number,
-    distribution_of,
+    draw_distribution,
+    judge_number,
+    published_band,
     published_key,
     published_number,
-    verdict_of,
 )
 from probcal.papers.published import PublishedPaper
 from probcal.store.cell_result import CellResult, Results
@@ -102,7 +102,7 @@ class CheckedResults:
                 for metric in (*self.stored.metrics, *([LOSS_RATIO] if column.before_and_after else [])):
                     yield (row.name, column.learner, column.method, metric), row, column
 
-    def seed_of(self, metric: str) -> int | None:
+    def paper_seed(self, metric: str) -> int | None:
         """Return the seed of the paper's run of this metric, None where it cannot be repeated."""
         return self.published.tables[metric].seed if self.published else None
 
@@ -176,7 +176,7 @@ class Finding:
         return sum(math.isinf(value) for value in self.values)
 
 
-def state_of(values: Sequence[float], verdict: Verdict | None) -> State:
+def number_state(values: Sequence[float], verdict: Verdict | None) -> State:
     if verdict is not None:
         return "in band" if verdict.in_band else "out of band"
     return "cannot be judged" if values else "not run"
@@ -218,9 +218,9 @@ def _number_finding(experiment: CheckedResults, row: Row, column: ResultColumn, 
     table = experiment.published.tables[metric]
     summary = summarise(experiment.stored, experiment.results, row, column, metric, table.seed)
     key = published_key(row, column)
-    band = band_of(summary, table)
-    verdict = verdict_of(summary, published, table, key, band)
-    state = state_of(summary.values, verdict)
+    band = published_band(summary, table)
+    verdict = judge_number(summary, published, table, key, band)
+    state = number_state(summary.values, verdict)
     yield Finding(
         kind="number",
         dataset=row.name,
@@ -300,12 +300,12 @@ def _difference_findings(
     verdict = None if reason else band.compare(published)
     keys = [published_key(row, column) for column in (earlier, later)]
     summary = summarise(experiment.stored, experiment.results, row, later, metric, seed)
-    draws = distribution_of(summary, table, keys[1])
+    draws = draw_distribution(summary, table, keys[1])
     # Only the later column draws, so its draws less one number are the draws of the difference.
     if verdict and draws and keys[0] not in table.distributions:
         rounding = sum(0.5 / 10 ** table.printed_decimals[key] for key in keys)
         verdict = draws.minus(base_splits[common[0]]).verdict(values[0], published, rounding)
-    state = "no finite difference" if common and not values else state_of(values, verdict)
+    state = "no finite difference" if common and not values else number_state(values, verdict)
     yield Finding(
         kind="difference",
         dataset=row.name,

@@ -18,7 +18,7 @@ from probcal.papers.bands import ROUNDING
 from probcal.papers.check.comparison import LOG10_MARTINGALE, STEEPEST_GROWTH, largest_gap
 from probcal.papers.check.findings import CheckedResults, Splits
 from probcal.papers.published import Claim, PublishedPaper
-from probcal.store.summary import best_of
+from probcal.store.summary import best_names
 
 Verdict = Literal["supported", "not supported", "undecided"]
 _EPSILON = 1e-9
@@ -255,7 +255,7 @@ def _best_outcome(
     if any(math.isnan(mean) for mean in means.values()):
         return None
     titles = claim.columns or paper.best_columns(dataset, metric)
-    return "win" if best_of(means, metric) & set(titles) else "loss"
+    return "win" if best_names(means, metric) & set(titles) else "loss"
 
 
 def _common_values(claim: Claim, numbers: ClaimNumbers, dataset: str, metric: str) -> tuple[list[float], list[float]]:

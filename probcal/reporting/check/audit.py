@@ -301,7 +301,7 @@ def audit_text(*stores: Store, format: str = "markdown", cells: bool = False) ->
     """Return the audit of all ``stores`` together. ``cells`` adds the single numbers. Raises as ``audit`` does."""
     result = audit(stores)
     if format == "csv":
-        return _csv_of(result)
+        return _audit_csv(result)
     grids = [_variant_grid(ranking) for ranking in result.columns]
     for dataset, (columns, total) in result.readings.items():
         grids += [_reading_grid(dataset, ranking) for ranking in columns]
@@ -417,7 +417,7 @@ def _notes(audit: Audit) -> list[str]:
     return notes
 
 
-def _csv_of(audit: Audit) -> str:
+def _audit_csv(audit: Audit) -> str:
     rankings = _distinct_rankings(audit)
     counted = {id(pair) for ranking in rankings for pair in ranking.common_numbers}
     columns: CsvColumns[NumberPair] = [

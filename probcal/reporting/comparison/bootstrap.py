@@ -18,12 +18,12 @@ import numpy.typing as npt
 from probcal.analysis.hypothesis_tests import variance_inflation
 from probcal.metrics.metric import DECIMALS
 from probcal.papers.check.findings import CheckedResults, Splits
-from probcal.reporting.comparison.ranks import labels_of
+from probcal.reporting.comparison.ranks import unique_labels
 from probcal.reporting.comparison.split_results import SAMPLES, ComparisonData, Progress, column_id, share_of_test_rows
 from probcal.reporting.metric_table import rankable_metrics
 from probcal.store.cell_result import resolve_metric
 from probcal.store.stored_experiment import ResultColumn, Row
-from probcal.store.summary import best_of, summarise
+from probcal.store.summary import best_names, summarise
 
 _NORMAL_QUANTILE = 1.959964
 """Half the width of the middle 95 % of a standard normal distribution."""
@@ -182,7 +182,7 @@ def first_places(bootstrap: Bootstrap, progress: Progress = iter) -> list[FirstP
     experiment = bootstrap.experiment
     stored, columns = experiment.stored, experiment.stored.columns
     places = []
-    labels = labels_of(stored)
+    labels = unique_labels(stored)
     for row in progress([*stored.datasets] if len(columns) > 1 else []):
         for metric in rankable_metrics(stored.metrics):
             draws = [draw.means for column in columns if (draw := bootstrap.draws(row, column, metric)) is not None]
@@ -193,7 +193,7 @@ def first_places(bootstrap: Bootstrap, progress: Progress = iter) -> list[FirstP
             numbers = np.round(sign * np.array(draws).T, DECIMALS)
             first_flags = (numbers == numbers.min(axis=1, keepdims=True)) & np.isfinite(numbers)
             means = [summarise(stored, experiment.results, row, column, metric).mean for column in columns]
-            best = best_of(dict(enumerate(means)), metric)
+            best = best_names(dict(enumerate(means)), metric)
             places.append(
                 FirstPlace(
                     row, metric, tuple(columns), tuple(labels), tuple(labels[index] for index in sorted(best)),

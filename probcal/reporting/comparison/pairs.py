@@ -80,7 +80,7 @@ class Pair:
     @cached_property
     def tests(self) -> tuple[PairedTest, ...]:
         """Return the tests. They are made when they are shown, because most of a hundred thousand pairs never are."""
-        return self.batch.tests_of(self.index)
+        return self.batch.paired_tests(self.index)
 
     def count(self, verdict: Verdict) -> int:
         return sum(test.verdict == verdict for test in self.tests)
@@ -236,7 +236,7 @@ class _TestedBatch:
     def n_tests(self) -> npt.NDArray[np.int64]:
         return np.asarray(np.count_nonzero(self.n_splits, axis=1))
 
-    def tests_of(self, index: int) -> tuple[PairedTest, ...]:
+    def paired_tests(self, index: int) -> tuple[PairedTest, ...]:
         """Return the tests of one pair, on the data sets with a common split."""
         numbers = [
             [None if math.isnan(number) else number for number in field[index].tolist()]

@@ -65,10 +65,10 @@ def rank_methods(stored: StoredExperiment, results: Results, metric: str) -> Ran
     means = [means for means in row_means if means is not None]
     if len(means) < 2:
         return None
-    return rank_columns(np.array(means), labels_of(stored), metric, missing_titles)
+    return rank_columns(np.array(means), unique_labels(stored), metric, missing_titles)
 
 
-def labels_of(stored: StoredExperiment) -> list[str]:
+def unique_labels(stored: StoredExperiment) -> list[str]:
     """Return the labels of the columns, with learner and method where two labels are equal."""
     labels = [column.label for column in stored.columns]
     return [

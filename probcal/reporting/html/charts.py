@@ -55,7 +55,7 @@ class Charts:
         return agreements
 
 
-def charts_of(experiment: CheckedResults) -> Charts:
+def build_charts(experiment: CheckedResults) -> Charts:
     """Return the chart data.
 
     An entry of ``numbers`` holds the indices of metric, data set and column, then mean, sd, n, number of infinite
