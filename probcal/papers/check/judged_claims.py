@@ -17,7 +17,8 @@ from probcal.metrics.registry import metric_named
 from probcal.papers.bands import ROUNDING
 from probcal.papers.check.comparison import LOG10_MARTINGALE, STEEPEST_GROWTH, largest_gap
 from probcal.papers.check.findings import CheckedResults, Splits
-from probcal.papers.published import Claim, PublishedPaper
+from probcal.papers.claims import Claim
+from probcal.papers.published import PublishedPaper
 from probcal.store.summary import best_names
 
 Verdict = Literal["supported", "not supported", "undecided"]

@@ -24,7 +24,8 @@ from probcal.papers.check.judged_claims import (
     judge_ranks_of_draws,
     judge_tallies,
 )
-from probcal.papers.published import Claim, PublishedPaper
+from probcal.papers.claims import Claim
+from probcal.papers.published import PublishedPaper
 from probcal.reporting.comparison.bootstrap import Bootstrap, BootstrapDraw, FirstPlace, first_places
 from probcal.reporting.comparison.pairs import Pair, compare_pairs
 from probcal.reporting.comparison.ranks import Ranks, rank_methods
