@@ -41,13 +41,14 @@ class Ranks:
     permuted: bool
     critical_difference: float
     """Nemenyi's critical difference. Closer mean ranks are not significantly different."""
+    level: float
     groups: tuple[tuple[str, ...], ...]
     """Largest groups of labels that are not significantly different. A single group without ``has_difference``."""
 
     @property
     def has_difference(self) -> bool:
         """Return whether Friedman's test finds a significant difference."""
-        return self.p <= 1 - LEVEL
+        return self.p <= 1 - self.level
 
 
 def rank_methods(stored: StoredExperiment, results: Results, metric: str) -> Ranks | None:
@@ -99,8 +100,9 @@ def rank_columns(
     names, values = [labels[index] for index in order], [float(mean_ranks[index]) for index in order]
     groups = [tuple(names)] if p > 1 - LEVEL else _groups(names, values, critical)
     return Ranks(
-        metric, tuple(names), tuple(values), n, tuple(left_out), chi_square, f, p, permuted, critical, tuple(groups)
-    )
+        metric, tuple(names), tuple(values), n, tuple(left_out), chi_square, f, p, permuted, critical, LEVEL,
+        tuple(groups),
+    )  # fmt: skip
 
 
 def _groups(names: list[str], values: list[float], critical: float) -> list[tuple[str, ...]]:
