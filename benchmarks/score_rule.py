@@ -100,13 +100,15 @@ def experiment_of(card: Path, learners: Sequence[str], n_classes: int) -> dict[s
 
 
 def report(results: pd.DataFrame, learners: Sequence[str]) -> str:
-    """Return a table for each metric and learner: the mean loss of each choice beside the best in hindsight."""
+    """Return a table for each learner, number of classes and metric: each choice beside the best in hindsight."""
     parts = []
-    for metric, label in METRICS.items():
-        for learner in learners:
-            rows = results[(results["metric"] == metric) & (results["learner"].str.partition("_")[0] == learner)]
-            tables = dict(iter(rows.groupby("table")))
-            parts.append(f"## {learner}, {label}, {len(tables)} tables\n\n" + score_table(tables, learner))
+    for learner in learners:
+        of_learner = results[results["learner"].str.partition("_")[0] == learner]
+        for several, of_classes in of_learner.groupby(of_learner["n_classes"] > 2):
+            for metric, label in METRICS.items():
+                tables = dict(iter(of_classes[of_classes["metric"] == metric].groupby("table")))
+                title = f"{learner}, {'several' if several else 'two'} classes, {label}, {len(tables)} tables"
+                parts.append(f"## {title}\n\n" + score_table(tables, learner))
     return "\n\n".join(parts)
 
 

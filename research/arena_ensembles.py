@@ -35,6 +35,8 @@ INFLATION = 1 / N_SPLITS + 1 / (N_SPLITS - 1)
 PRIMARY = {"bounded_log_loss": "log loss", "brier": "Brier"}
 PARTS = {"smece": "calibration error", "refinement": "refinement"}
 BEST, NONE = "best map", "fold_mean"
+MAPS = {"two": ("isotonic", "beta", "quadratic"), "several": ("isotonic", "matrix_scaling")}
+"""Number of classes -> the maps. The last one exists for these tables only."""
 TRUE_SHARE, LEVEL = 0.64, 0.05
 
 
@@ -195,30 +197,49 @@ def sign_test_power(n: int, share: float = TRUE_SHARE) -> float:
     return float(binom.pmf(counts, n, share)[significant].sum())
 
 
-def comparison_table(effects: Mapping[tuple[str, str], Mapping[str, Effect]]) -> str:
-    """Return the Markdown table of one comparison: (learner, settings) -> metric -> effect."""
-    corrected = {
-        metric: dict(
-            zip(effects, holm([of[metric].p if metric in of else None for of in effects.values()]), strict=True)
-        )
+def corrected_p(effects: Mapping[tuple[str, str], Mapping[str, Effect]]) -> dict[str, dict[tuple[str, str], float]]:
+    """Return primary metric -> (learner, settings) -> p-value with Holm's correction over the rows."""
+    return {
+        metric: {
+            key: p or 0.0
+            for key, p in zip(
+                effects, holm([of[metric].p if metric in of else None for of in effects.values()]), strict=True
+            )
+        }
         for metric in PRIMARY
     }
+
+
+def verdicts(effects: Mapping[tuple[str, str], Mapping[str, Effect]]) -> dict[tuple[str, str], str]:
+    """Return which side of a comparison is better, ``first`` or ``second``, or ``-`` if nothing holds.
+
+    Something holds if both losses have its sign and one of them is significant.
+    """
+    corrected, found = corrected_p(effects), {}
+    for key, of in effects.items():
+        signs = {np.sign(of[metric].mean) for metric in PRIMARY}
+        decided = len(signs) == 1 and min(corrected[metric][key] for metric in PRIMARY) < LEVEL
+        found[key] = ("first" if of["bounded_log_loss"].mean < 0 else "second") if decided else "-"
+    return found
+
+
+def share_text(one: Effect) -> str:
+    """Return the share of tables on which the first side is better, such as ``76 % (66 to 84)``. Ties are left out."""
+    n = max(1, one.n - one.ties)
+    bounds = binomtest(one.wins, n).proportion_ci(method="wilson")
+    return f"{100 * one.wins / n:.0f} % ({100 * bounds.low:.0f} to {100 * bounds.high:.0f})"
+
+
+def comparison_table(effects: Mapping[tuple[str, str], Mapping[str, Effect]]) -> str:
+    """Return the Markdown table of one comparison: (learner, settings) -> metric -> effect."""
+    corrected, better = corrected_p(effects), verdicts(effects)
     rows = []
     for key, of in effects.items():
         first = of["bounded_log_loss"]
-        bounds = binomtest(first.wins, max(1, first.n - first.ties)).proportion_ci(method="wilson")
-        share = (
-            f"{100 * first.wins / max(1, first.n - first.ties):.0f} %"
-            f" ({100 * bounds.low:.0f} to {100 * bounds.high:.0f})"
-        )
-        signs = {np.sign(of[metric].mean) for metric in PRIMARY}
-        best_p = min(corrected[metric][key] or 0.0 for metric in PRIMARY)
-        holds = "-" if len(signs) > 1 or best_p >= LEVEL else ("first" if first.mean < 0 else "second")
-        numbers = [
-            text for metric in PRIMARY for text in (_interval(of[metric]), p_text(corrected[metric][key] or 0.0))
-        ]
+        numbers = [text for metric in PRIMARY for text in (_interval(of[metric]), p_text(corrected[metric][key]))]
         parts = [_interval(of[metric]) for metric in PARTS if metric in of]
-        rows.append([*key, first.n, *numbers, share, f"{sign_test_power(first.n):.2f}"[1:], *parts, holds])
+        power = f"{sign_test_power(first.n):.2f}"[1:]
+        rows.append([*key, first.n, *numbers, share_text(first), power, *parts, better[key]])
     header = ["learner", "settings", "n", *(text for name in PRIMARY.values() for text in (name, "p")), "first better",
               "power", *PARTS.values(), "better"]  # fmt: skip
     return tabulate(rows, header, tablefmt="pipe", disable_numparse=True)
@@ -252,6 +273,37 @@ def all_effects(losses: Mapping[str, Losses]) -> dict[str, dict[tuple[str, str],
     return dict(sorted(rows.items()))
 
 
+def map_effects(losses: Mapping[str, Losses]) -> dict[tuple[str, str, str, str], dict[str, Effect]]:
+    """Return (learner, settings, classes, map) -> metric -> effect of the map on the mean of one model's five fits."""
+    choosers = {metric: Chooser(losses[metric]) for metric in losses}
+    found: dict[tuple[str, str, str, str], dict[str, Effect]] = {}
+    for family, name in FAMILIES.items():
+        for searched in (False, True):
+            entry = entry_name(family, searched, "one")
+            for classes, maps in MAPS.items():
+                for method in maps:
+                    sides = Side("one", method), Side("one", NONE)
+                    effects = {}
+                    for metric, of in losses.items():
+                        by_table = differences(of, choosers[metric], family, sides, searched)
+                        alike = {t: values for t, values in by_table.items() if maps[-1] in of.methods(t, entry)}
+                        if (one := effect(alike)) is not None:
+                            effects[metric] = one
+                    if effects:
+                        found[name, "searched" if searched else "default", classes, method] = effects
+    return found
+
+
+def map_table(effects: Mapping[tuple[str, str, str, str], Mapping[str, Effect]]) -> str:
+    """Return the Markdown table of each map on one model."""
+    rows = [
+        [*key, of["bounded_log_loss"].n, *(_interval(of[metric]) for metric in (*PRIMARY, *PARTS) if metric in of)]
+        for key, of in effects.items()
+    ]
+    header = ["learner", "settings", "classes", "map", "n", *PRIMARY.values(), *PARTS.values()]
+    return tabulate(rows, header, tablefmt="pipe", disable_numparse=True)
+
+
 def map_counts(losses: Mapping[str, Losses]) -> str:
     """Return how often each map is chosen for the base fits, by log loss."""
     chooser = Chooser(losses["bounded_log_loss"])
@@ -283,6 +335,10 @@ def report(store: Store) -> str:
         header = "base fit" if title.startswith("5") else "settings"
         parts.append(f"## {title}\n\n" + comparison_table(effects).replace("| settings", f"| {header}", 1))
     parts.append("## Which map\n\n" + map_counts(losses))
+    parts.append(
+        "## Each map on one model, against the same models without (not in the design)\n\n"
+        + map_table(map_effects(losses))
+    )
     return "\n\n".join(parts)
 
 

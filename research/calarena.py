@@ -8,6 +8,9 @@ again.
 ``--reading as_calarena`` takes the methods that calibrate as CalArena does, such as as_calarena.beta, and fold_mean as
 the base model. A learner is compared with their order for the same kind of model, too.
 
+``--all METHOD`` prints both, of two classes and of several, and a held-out tau: a random half of our tables chooses
+between our maps and those of METHOD, and the other half has its tau.
+
 ``--published FOLDER`` writes calarena.csv again, from the result files of github.com/probkit/CalArena.
 """
 
@@ -89,6 +92,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--task", choices=("binary", "multiclass"), default="binary")
     parser.add_argument("--loss", choices=tuple(LOSSES), default="log_loss")
     parser.add_argument("--reading", metavar="METHOD", help="the method whose variants calibrate as CalArena does")
+    parser.add_argument("--all", metavar="METHOD", help="all tables with the maps as ours and as those of METHOD")
     parser.add_argument("--map", action="append", default=[], metavar="OURS=THEIRS", help="one more pair of maps")
     parser.add_argument("--without", action="append", default=[], metavar="OURS", help="leave out a method of ours")
     parser.add_argument("--published", type=Path, metavar="FOLDER", help="write calarena.csv from their result files")
@@ -98,10 +102,17 @@ def main(words: Sequence[str] | None = None) -> None:
         return
     if not args.folder:
         parser.error("name a results folder")
-    reading_maps = {f"{args.reading}.{name}": peer for name, peer in MAP_NAMES.items()} | {"fold_mean": "Base-model"}
-    maps = {**(reading_maps if args.reading else MAPS), **dict(pair.split("=") for pair in args.map)}
+    if args.all:
+        print(full_report(Store(args.folder), reading_maps(args.all), args.loss))
+        return
+    maps = {**(reading_maps(args.reading) if args.reading else MAPS), **dict(pair.split("=") for pair in args.map)}
     maps = {method: peer for method, peer in maps.items() if method not in args.without}
     print(report(Store(args.folder), maps, args.task, args.loss))
+
+
+def reading_maps(method: str) -> dict[str, str]:
+    """Return the variants of a method that calibrates as CalArena does -> their calibrators."""
+    return {f"{method}.{name}": peer for name, peer in MAP_NAMES.items()} | {"fold_mean": "Base-model"}
 
 
 def summary(folder: Path) -> pd.DataFrame:
@@ -200,6 +211,63 @@ def report(store: Store, maps: Mapping[str, str], task: str, loss: str) -> str:
         taus.append([model, learner, *_tau_texts(order, win_rates(arena_part)[:, places])])
     lines.append(_table(taus, ["their tables", "our learner", "Kendall's tau", "95 %"]))
     return "\n".join(lines)
+
+
+def full_report(store: Store, reading: Mapping[str, str], loss: str) -> str:
+    """Return the reports of both kinds of maps for both tasks, with a held-out tau of each task."""
+    parts = ["# Our order of the maps, and CalArena's\n\nWritten by `python -m research.calarena FOLDER --all METHOD`."]
+    for task, classes in (("binary", "Two classes"), ("multiclass", "Several classes")):
+        parts += [
+            f"## {classes}: the maps as CalArena fits them\n\n" + report(store, reading, task, loss),
+            f"## {classes}: our own maps, as we recommend them\n\n" + report(store, MAPS, task, loss),
+            f"## {classes}: held-out tau\n\n" + held_out_table(store, reading, task, loss),
+        ]
+    return "\n\n".join(parts)
+
+
+def held_out_table(store: Store, reading: Mapping[str, str], task: str, loss: str) -> str:
+    """Return the tau of one half of our tables, of the kind of maps that has the higher tau on the other half.
+
+    The choice is made on each of 200 random halves. The interval has 95 % of the halves.
+    """
+    kinds = []
+    for maps in (reading, MAPS):
+        arena = _common_losses(store, maps, task, loss)
+        published = published_ranks(task, loss, {method: maps[method] for method in arena.methods})
+        places = [place for place, method in enumerate(arena.methods) if method in published.index]
+        kinds.append(
+            (arena.tables, win_rates(arena)[:, places], published.loc[[arena.methods[place] for place in places]])
+        )
+    if kinds[0][0] != kinds[1][0]:
+        raise SystemExit("the two kinds of maps have other tables")
+    draw = np.random.default_rng(0)
+    n = len(kinds[0][0])
+    rows = []
+    for collection in kinds[0][2].columns:
+        taus, chosen = [], []
+        for _ in range(200):
+            order = draw.permutation(n)
+            first, second = (
+                [_tau_of(published[collection], rates[part]) for _, rates, published in kinds]
+                for part in (order[: n // 2], order[n // 2 :])
+            )
+            chosen.append(int(np.argmax(first)))
+            taus.append(second[chosen[-1]])
+        low, high = np.quantile(taus, [0.025, 0.975])
+        rows.append(
+            [
+                collection,
+                f"{np.mean(taus):.2f}",
+                f"{low:.2f} to {high:.2f}",
+                f"{100 * np.mean(np.equal(chosen, 0)):.0f} %",
+            ]
+        )
+    return _table(rows, ["their tables", "held-out tau", "95 % of halves", "halves that choose the maps as CalArena's"])
+
+
+def _tau_of(ranks: pd.Series, rates: np.ndarray) -> float:
+    mean = weighted_mean(np.ones((1, len(rates))), rates)[0]
+    return float(kendalltau(ranks.to_numpy(), -mean, nan_policy="omit").statistic)
 
 
 def _tau_texts(ranks: pd.Series, rates: np.ndarray) -> list[str]:

@@ -170,15 +170,17 @@ def validate(config: str) -> None:
     """Check the experiment CONFIG without running anything.
 
     CONFIG is a YAML file, or the name of a shipped experiment. The command also checks the cards of its data sets, the
-    parameters of learners and methods, and required packages such as Weka and Java. All wrong keys and types are
-    reported at once, each with its line. If there are none, all other faults are. An editor can show most faults while
-    you type: see probcal schema --help.
+    parameters of learners and methods, the published numbers and known deviations of its paper, and required packages
+    such as Weka and Java. All wrong keys and types are reported at once, each with its line. If there are none, all
+    other faults are. An editor can show most faults while you type: see probcal schema --help.
     """
     from probcal.config.experiment import find_config, read_experiment
+    from probcal.config.paper_checks import refuse_paper_faults
     from probcal.runner.cell import list_cells
     from probcal.runner.plan import refuse_unmet_requirements
 
     experiment = read_experiment(find_config(config))
+    refuse_paper_faults(experiment)
     refuse_unmet_requirements(list_cells(experiment), experiment.weka)
     click.echo(
         f"{experiment.path} is fine; data sets: {len(experiment.cards)}, columns: {len(experiment.columns)}, "

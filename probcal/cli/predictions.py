@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -179,8 +180,9 @@ def measure(
     dask = "--scheduler" if scheduler else "--workers" if workers else None
     costs = None if cost is None else read_costs(cost)
     options = MeasureOptions(
-        map_, draws, seed, output, report, force, format_, map_files, export, costs, base_rate, scale, dask
-    )
+        map_, draws, seed, output, report, force, format_, map_files, export, costs, base_rate, scale, dask,
+        shlex.join(["probcal", *sys.argv[1:]]),
+    )  # fmt: skip
     on_terminal = sys.stderr.isatty()
     measure(request, options, click.echo, _print_early if on_terminal else None, progress_bar("tables"))
     if report is not None:

@@ -99,6 +99,7 @@ def json_text_of(measurement: Measurement) -> str:
             }
             for part in measurement.tests
         ],
+        "calibration_rejected": measurement.verdict.rejected,
         "findings": findings(measurement),
     }
     return json.dumps(described, indent=1, ensure_ascii=False, allow_nan=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from importlib import import_module
 from importlib.metadata import version
@@ -21,6 +21,7 @@ from probcal.measure.measured_part import MeasuredSection
 from probcal.measure.summary import Cells, SummarisedPredictions, folds_text
 from probcal.methods.calibrators.map_file import map_to_json
 from probcal.methods.registry import map_paths
+from probcal.metrics.decisions import Costs
 from probcal.reading.prediction_file import FilePredictions
 
 Floats = npt.NDArray[np.float64]
@@ -221,12 +222,14 @@ def new_map(name: str, base_rates: Sequence[float] | None = None) -> Any:
 
 def exported_map(
     calibrator: Any, predictions: FilePredictions, section: MeasuredSection, name: str, seed: int,
-    base_rates: Sequence[float] | None,
+    base_rates: Sequence[float] | None, costs: Costs | None = None, command: str | None = None,
 ) -> str:  # fmt: skip
     """Return the map as JSON, with an audit record: the data, and the metrics of ``section`` before and after.
 
     The metrics after are those of maps of the other folds, so no row was judged by a map that saw it. The map in the
     file is fitted on all rows. ``base_rates`` of the classes are those that the rows of ``section`` are weighted to.
+    ``costs`` are those of decisions, and ``command`` is the command line. Earlier versions read a record with more
+    keys than theirs, because they read its ``probability`` only.
     """
     weighting: dict[str, Any] = {}
     if base_rates is not None:
@@ -243,6 +246,8 @@ def exported_map(
         "shares": {label: float(share) for label, share in predictions.shares().items()},
         "map": name,
         **weighting,
+        "cost": None if costs is None else {**asdict(costs), "threshold": costs.threshold},
+        "cluster": None if predictions.cluster is None else _cluster_entry(predictions.cluster),
         "judged_by": f"maps fitted on the other 4 of 5 {folds_text(predictions)}, seed {seed}; "
         "95 % bootstrap intervals",
         "metrics": {
@@ -250,7 +255,13 @@ def exported_map(
             for line in section.lines
             if line.after is not None
         },
+        "command": command,
         "date": datetime.now(UTC).date().isoformat(),
         "versions": {"probcal": __version__} | {package: version(package) for package in _PACKAGES},
     }
     return map_to_json(calibrator, audit)
+
+
+def _cluster_entry(cluster: tuple[str, npt.NDArray[np.intp]]) -> dict[str, Any]:
+    column, numbers = cluster
+    return {"column": column, "clusters": len(np.unique(numbers))}

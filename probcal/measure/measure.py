@@ -68,6 +68,8 @@ class MeasureOptions:
     """Scale of the diagrams of the report. None: the one that suits the base rate."""
     dask: str | None = None
     """The option that names a Dask cluster, for a note where it has no effect."""
+    command: str | None = None
+    """The command line, for the record of the map."""
 
 
 def measure(
@@ -133,7 +135,16 @@ def measure(
         write_output(
             "--export",
             options.export,
-            exported_map(full_fit, predictions, sections[0], options.map, options.seed, base_rates),
+            exported_map(
+                full_fit,
+                predictions,
+                sections[0],
+                options.map,
+                options.seed,
+                base_rates,
+                options.costs,
+                options.command,
+            ),
         )
     if options.format == "text":
         for line in text_lines(measurement):

@@ -24,6 +24,8 @@ ALL, GROUP, GRADE, CLASS = "all", "group", "grade", "class"
 _TWO_SIDED = ("exact_p", "spiegelhalter_p")
 _OF_CLUSTERS = ("robust_p", "spiegelhalter_p")
 _ONE_SIDED = ("binomial_p", "jeffreys_p")
+# The exact test of a million rows takes three seconds. For so many rows its normal limit differs by less than .003.
+_MOST_EXACT_ROWS = 200_000
 LEVEL = 0.05
 """Probability that a star marks any part of a family whose predictions are calibrated."""
 
@@ -47,15 +49,16 @@ def part_tests(predictions: FilePredictions) -> list[PartTests]:
     """Return the tests of all rows, each class of several, each group and each grade.
 
     The tests of several classes are about the likeliest class of each row: its probability, and whether it is right.
-    The list is empty for two classes without groups and grades. It is empty, too, where the rows have weights or are
-    summarised, because the number of positive rows then has no known distribution.
+    The list is empty where the rows have weights or are summarised, because the number of positive rows then has no
+    known distribution. Without any other part, many rows have the normal limit in place of the exact test.
     """
-    has_parts = predictions.groups or predictions.grades is not None or not predictions.is_binary
-    if not has_parts or predictions.has_weights or isinstance(predictions, Summary):
+    if predictions.has_weights or isinstance(predictions, Summary):
         return []
     y, p = _event(predictions)
     cluster = None if predictions.cluster is None else predictions.cluster[1]
-    parts = _family(ALL, "", [("", y, p)], [cluster])
+    is_alone = predictions.is_binary and not predictions.groups and predictions.grades is None
+    of_all = np.arange(len(y)) if cluster is None and is_alone and len(y) > _MOST_EXACT_ROWS else cluster
+    parts = _family(ALL, "", [("", y, p)], [of_all])
     if not predictions.is_binary:
         classes = shown_classes(predictions)
         rows = [(predictions.classes[one], *class_rows(predictions, one)) for one in classes]

@@ -10,8 +10,9 @@ from probcal._io import aligned_lines, counted, join_first, printable, wrap_line
 from probcal.measure.class_summary import SummarisedClasses
 from probcal.measure.measured_part import Line, MeasuredSection
 from probcal.measure.measurement import MOST_CLASSES
-from probcal.measure.part_tests import GRADE, LEVEL, PartTests, families, part_title
+from probcal.measure.part_tests import ALL, GRADE, LEVEL, PartTests, families, part_title
 from probcal.measure.summary import Summary, folds_text
+from probcal.measure.verdict import Verdict, calibration_verdict
 from probcal.metrics.bootstrap import FEW_DRAWS, Interval, Quantity
 from probcal.metrics.decisions import Costs, excess_cost_bound
 from probcal.metrics.row_support import FEWEST_CLASS_ROWS, FEWEST_ROWS
@@ -43,6 +44,16 @@ class Measurement:
     def tables(self) -> list[MeasuredSection]:
         """Return all tables in their order."""
         return [*self.sections, *([] if self.likeliest is None else [self.likeliest]), *self.classes]
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return whether calibration is rejected over all rows."""
+        return calibration_verdict(self.sections[0], self.tests, self.predictions)
+
+    @property
+    def shown_tests(self) -> list[PartTests]:
+        """Return the tests of the tables. Those of all rows alone are in the verdict only."""
+        return [] if [part.kind for part in self.tests] == [ALL] else self.tests
 
 
 def description(predictions: FilePredictions) -> Iterator[str]:
@@ -94,7 +105,7 @@ def table_lines(section: MeasuredSection, map: str | None) -> Iterator[str]:
 
 def tests_tables(measurement: Measurement) -> Iterator[tuple[list[str], list[list[str]]]]:
     """Yield header and rows of the tests of groups and classes, and then of the tests of grades, all as text."""
-    for parts in families(measurement.tests):
+    for parts in families(measurement.shown_tests):
         is_grade = parts[0].kind == GRADE
         p_values = {"binomial_p": "binomial", "jeffreys_p": "Jeffreys"}
         if not is_grade:
@@ -113,7 +124,7 @@ def tests_tables(measurement: Measurement) -> Iterator[tuple[list[str], list[lis
 
 def tests_legend(measurement: Measurement) -> list[str]:
     """Return sentences on the tests of groups, classes and grades."""
-    parts, predictions = measurement.tests, measurement.predictions
+    parts, predictions = measurement.shown_tests, measurement.predictions
     if not parts:
         if isinstance(predictions, Summary) and not predictions.is_binary:
             return ["There are no tests, which need single rows that count alike."]
@@ -150,7 +161,9 @@ def tests_legend(measurement: Measurement) -> list[str]:
 def findings(measurement: Measurement) -> list[str]:
     """Return sentences on what the numbers of all rows mean."""
     section, predictions = measurement.sections[0], measurement.predictions
-    lines = []
+    sentence = measurement.verdict.sentence
+    # the tests are about the probabilities in the file
+    lines = [sentence if measurement.map is None else f"Without {measurement.map}, c{sentence[1:]}"]
     if section.impossible_rows:
         n, first = len(section.impossible_rows), predictions.line(section.impossible_rows[0])
         rows, location = counted(n), f"({first})" if n == 1 else f"(first: {first})"

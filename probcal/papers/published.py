@@ -14,7 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 
 from probcal._io import refuse_cut_off
 from probcal.components.plugins import declarations, paper_folder
-from probcal.errors import FileProblems, ProbcalError, did_you_mean
+from probcal.errors import FileProblems, ProbcalError, Problem, did_you_mean
 from probcal.papers.bands import DrawDistribution, read_distributions
 from probcal.papers.claims import Claim
 from probcal.yaml_file import KeyPath, YamlFile
@@ -311,23 +311,55 @@ def _csv_numbers(content: _PaperFile, metric: str, path: Path) -> _Numbers:
 
     The file has the columns dataset (a row title of the paper), learner, method, metric, mean and sd.
     """
+    lines = _csv_lines(path)
     entries = {
         (line["dataset"], line["learner"], line["method"]): (line["mean"], line["sd"])
-        for line in _csv_lines(path)
+        for line in lines
         if line["metric"] == metric
     }
     columns = [(column.learner, column.method) for column in content.columns.values()]
+    wanted = [(title, *column) for title in content.datasets.values() for column in columns]
+    if absent := [key for key in wanted if key not in entries]:
+        others = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
+        fault = f"has no line of the metric {metric} for {', '.join(absent[0])}{others}"
+        raise FileProblems(path, [Problem(0, fault)])
     entries_by_row = {name: [entries[title, *column] for column in columns] for name, title in content.datasets.items()}
     rows: _Rows = {name: [float(mean) for mean, _ in row] for name, row in entries_by_row.items()}
     spreads: _Rows = {name: [float(sd) for _, sd in row] for name, row in entries_by_row.items()}
     return _Numbers(rows, spreads, {name: [mean for mean, _ in row] for name, row in entries_by_row.items()})
 
 
+_CSV_COLUMNS = ("dataset", "learner", "method", "metric", "mean", "sd")
+
+
 @functools.cache
 def _csv_lines(path: Path) -> list[dict[str, str]]:
-    text = path.read_text(encoding="utf-8")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        fault = f"cannot be read: {error.strerror or error}; the key file of a table names it"
+        raise FileProblems(path, [Problem(0, fault)]) from None
     refuse_cut_off(path, text)
-    return list(csv.DictReader(text.splitlines()))
+    reader = csv.DictReader(text.splitlines())
+    if absent := [name for name in _CSV_COLUMNS if name not in (reader.fieldnames or ())]:
+        raise FileProblems(path, [Problem(1, f"lacks the columns {', '.join(absent)}")])
+    lines = list(reader)
+    faults = [
+        Problem(number, "the columns mean and sd hold numbers")
+        for number, line in enumerate(lines, 2)
+        if not (_is_number(line["mean"]) and _is_number(line["sd"]))
+    ]
+    if faults:
+        raise FileProblems(path, faults)
+    return lines
+
+
+def _is_number(text: str | None) -> bool:
+    try:
+        float(text or "")
+    except ValueError:
+        return False
+    return True
 
 
 def _count_decimals(text: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -62,17 +63,25 @@ def experiments_of_paper(stores: Sequence[Store]) -> tuple[PublishedPaper, list[
         if stored.paper is None:
             raise SideBySideError(
                 f"{store.folder} follows no paper, so it cannot stand beside others; leave it or --together out, "
-                "or name the paper in its experiment file and run that again"
+                f"or name the paper in its experiment file and run that again. {_instead(stores)}"
             )
     papers = dict.fromkeys(stored.paper for stored in stored_experiments if stored.paper)
     if len(papers) > 1:
         texts = [f"{name} follows {stored.paper}" for name, stored in zip(names, stored_experiments, strict=True)]
-        raise SideBySideError(f"only experiments of the same paper can stand side by side: {', '.join(texts)}")
+        raise SideBySideError(
+            f"only experiments of the same paper can stand side by side: {', '.join(texts)}. {_instead(stores)}"
+        )
     published = PublishedPaper.read(next(iter(papers)))
     return published, [
         _paper_experiment(name, store, stored, published)
         for name, store, stored in zip(names, stores, stored_experiments, strict=True)
     ]
+
+
+def _instead(stores: Sequence[Store]) -> str:
+    """Return the command that needs no paper."""
+    folders = shlex.join(str(store.folder) for store in stores)
+    return f"Without a paper, this command ranks and tests the methods of each folder: probcal compare {folders}"
 
 
 def _experiment_names(stores: Sequence[Store], stored_experiments: Sequence[StoredExperiment]) -> list[str]:

@@ -69,6 +69,8 @@ class FolderVerification:
     """Summary files, such as compare.json, that disagree with what they summarise, and a table without its digest."""
     n_stale: int = 0
     """Number of rows made with other settings, data or numerics versions than the last run had."""
+    n_unplanned: int = 0
+    """Number of rows that the experiment does not plan any more, so that no table shows them."""
 
     @property
     def differing_cells(self) -> set[str]:
@@ -114,6 +116,7 @@ class _Verification:
         recomputed_ids = set()
         for row in progress(rows):
             self.report.n_stale += self.stored.is_stale(row)
+            self.report.n_unplanned += not self.stored.plans(row)
             self.differences_of[row.id] = [*_status_faults(row), *self._split_faults(row)]
             if row.status == "done" and self._recompute(row):
                 recomputed_ids.add(row.id)
@@ -317,6 +320,11 @@ def _counts(report: FolderVerification, discards: bool) -> list[str]:
         lines[1:] = [f"  {line}" for line in lines[1:]]
     if report.n_stale:
         lines.append(f"{_rows(report.n_stale, 'is', 'are')} stale: probcal status {report.store.folder} shows why")
+    if report.n_unplanned:
+        lines.append(
+            f"{_rows(report.n_unplanned, 'is', 'are')} of an earlier plan: the experiment of the last run does not have"
+            " these cells, so no table shows them"
+        )
     return [*lines, _summary(report, discards)]
 
 
@@ -358,4 +366,5 @@ def _as_json(report: FolderVerification) -> dict[str, Any]:
         "not_recomputed": dict(report.not_recomputed),
         "summary_faults": report.summary_faults,
         "stale": report.n_stale,
+        "unplanned": report.n_unplanned,
     }

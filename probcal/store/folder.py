@@ -1,7 +1,8 @@
 """The results folder of one experiment.
 
 ``experiment.json``  the experiment as it was last run, with names and labels resolved
-``runs.jsonl``       provenance: a line when a run starts and a line when it ends, the last one of a run counts
+``runs.jsonl``       provenance: a line when a run starts and a line when it ends, the last one of a run counts, and a
+                     line for each ``probcal check --accept``
 ``cells.parquet``    the results, a row for each cell
 ``cells.jsonl``      the results of a run that goes on or was killed, one line per cell that ended. The last line of a
                      cell counts, but a failed result never replaces a done one. A run that ends moves them to the
@@ -234,6 +235,14 @@ class Store:
                 continue  # an empty or broken line tells nothing about its run
         return runs
 
+    def accepted_count(self) -> int:
+        """Return how many numbers the last ``probcal check --accept`` stored, 0 if there was none."""
+        counts = [0]
+        for _, line in numbered_lines(self.folder / "runs.jsonl"):
+            with suppress(ArithmeticError, ValueError, KeyError, TypeError, RecursionError):
+                counts.append(int(json.loads(line or "")["accepted"]))
+        return counts[-1]
+
     def state(self) -> tuple[int, ...]:
         """Return the size, times and number of the log and the table, which change with every added result or edit.
 
@@ -330,6 +339,11 @@ class Store:
         with self._store_errors(), appending(self.folder / "runs.jsonl") as file:
             file.write(json.dumps(run, ensure_ascii=False) + "\n")
             sync_file(file)
+
+    def add_acceptance(self, count: int) -> None:
+        """Store that ``count`` numbers were accepted, so that a later loss of them is noticed."""
+        # without the key "run", so that earlier versions leave the line out
+        self.add_run({"accepted": count})
 
     def add(
         self,

@@ -177,6 +177,22 @@ class StoredExperiment(_OutlinePart):
         return (result.run, result.id) in self._stale_results
 
     @cached_property
+    def _planned_columns(self) -> frozenset[tuple[str, str]]:
+        return frozenset((column.learner, column.method) for column in self.columns)
+
+    @cached_property
+    def _planned_datasets(self) -> frozenset[str]:
+        return frozenset(row.name for row in self.datasets)
+
+    def plans(self, result: CellResult) -> bool:
+        """Return whether the experiment still has the cell of this result."""
+        return (
+            result.dataset in self._planned_datasets
+            and (result.learner, result.method) in self._planned_columns
+            and result.repetition < self.repetitions[result.dataset]
+        )
+
+    @cached_property
     def _skipped_columns(self) -> dict[str, list[frozenset[tuple[str, str]]]]:
         """Map a data set to the columns that each exception skips. A table of many columns asks a million times."""
         skipped: dict[str, list[frozenset[tuple[str, str]]]] = {}

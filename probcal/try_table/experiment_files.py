@@ -178,7 +178,7 @@ def table_files(prepared: PreparedTable, name: str) -> TableFiles:
 
 def write(table_files: TableFiles, plan: Plan, path: Path, title: str, heading: str) -> list[Path]:
     """Write the experiment to ``path``, and card and rows into a folder beside it. Return the files written."""
-    card, rows = _data_paths(path, table_files.name)
+    card, rows = data_paths(path, table_files.name)
     experiment = experiment_text(plan, path.stem, title, card.relative_to(path.parent).as_posix(), heading)
     texts = {rows: table_files.rows, card: table_files.card, path: experiment}
     for file, text in texts.items():
@@ -191,7 +191,7 @@ def refuse_overwriting(path: Path, name: str) -> None:
     """Raise ProbcalError when ``write`` would overwrite a file."""
     if path.suffix not in (".yaml", ".yml"):
         raise ProbcalError(f"--save {path}: an experiment is a YAML file; end its name in .yaml")
-    for file in (path, *_data_paths(path, name)):
+    for file in (path, *data_paths(path, name)):
         if file.exists():
             raise ProbcalError(f"--save: {file} already exists and is not overwritten; remove it or choose another")
 
@@ -216,6 +216,7 @@ def heading_of(path: Path) -> str | None:
         return None
 
 
-def _data_paths(path: Path, name: str) -> tuple[Path, Path]:
+def data_paths(path: Path, name: str) -> tuple[Path, Path]:
+    """Return where ``write`` puts the card and the rows of the table ``name`` of the experiment at ``path``."""
     folder = path.with_name(f"{path.stem}-data")
     return folder / f"{name}.yaml", folder / f"{name}.csv"

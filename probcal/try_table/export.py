@@ -67,6 +67,8 @@ class CardFacts:
     notes: Sequence[str]
     """What else to know about the splits."""
     code: str
+    results: str
+    """Folder of the results, learner and method, in words."""
     costs: Costs | None = None
     """What wrong decisions cost, where the user said so."""
     unseen: UnseenResult | None = None
@@ -219,6 +221,7 @@ def _card_lines(prepared: PreparedTable, facts: CardFacts) -> Iterator[str]:
         yield f"- Weighted shares: {listing}"
     yield from (f"- {printable(note)}" for note in prepared.notes)
     yield from ("", "## How it was measured", "", f"- {printable(prepared.split.sentence(len(prepared.rows)))}")
+    yield f"- Results: {printable(facts.results)}"
     if len(prepared.rows) < prepared.n_labelled:
         sampling = ", with more rows of rare classes and weights to make up for it" if prepared.enriched_classes else ""
         yield f"- A sample of {len(prepared.rows):,} rows{sampling}"

@@ -40,7 +40,8 @@ _FEWEST_TABLE_ROWS = 20
 # Different values for each class. A column with more is no copy of the target, and can separate rows by chance.
 _MOST_VALUES = 20
 _FEWEST_GROUPS = 10
-_ROWS_PER_GROUP = 2.0
+# Least share of rows whose group has another row. A mean of rows per group hides few groups of many rows.
+_LEAST_GROUPED = 0.1
 # Groups per row. With fewer, the column is an ordinary category.
 _GROUPS_PER_ROW = 0.02
 _GROUP_NAME = re.compile(
@@ -261,12 +262,13 @@ def _group_columns(prepared: PreparedTable) -> Iterator[str]:
         if name == prepared.target.name or not is_group_name(name):
             continue
         values = prepared.raw_column(place)
-        n_groups, n_known = values.nunique(), int(values.notna().sum())
-        if n_groups >= max(_FEWEST_GROUPS, _GROUPS_PER_ROW * n) and n_known >= _ROWS_PER_GROUP * n_groups:
+        sizes = values.value_counts().to_numpy()
+        n_grouped = int(sizes[sizes > 1].sum())
+        if len(sizes) >= max(_FEWEST_GROUPS, _GROUPS_PER_ROW * n) and n_grouped >= _LEAST_GROUPED * sizes.sum():
             yield (
-                f'"{name}": each value has {n_known / n_groups:.1f} rows on average, and they can be in both training '
-                f"and test rows. If you will predict for new ones, --group {_shell_word(name)}{suffix} keeps "
-                "them together"
+                f'"{name}": {100 * n_grouped / sizes.sum():.0f} % of the rows have the value of another row, and such '
+                "rows can be in both training and test rows. If you will predict for new ones, "
+                f"--group {_shell_word(name)}{suffix} keeps them together"
             )
 
 

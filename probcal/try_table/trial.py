@@ -37,6 +37,7 @@ from probcal.try_table.measures import LOSS, MEASURES, Measure, MeasureScale
 from probcal.try_table.pipeline_code import PipelinePlan, pipeline_plan
 from probcal.try_table.preparation import PreparedTable, TableRequest, prepare, slug
 from probcal.try_table.ranked_methods import RankedMethod, cell_ids, name_of, ranked_lines, ranking, split_values
+from probcal.try_table.result_folder import TrialSettings, result_folder
 from probcal.try_table.split_choice import refuse_unusable_splits
 from probcal.try_table.traps import Traps, find_traps
 from probcal.try_table.unseen_rows import UnseenResult, UnseenRows, measure_unseen, read_unseen_rows
@@ -99,12 +100,15 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Printer,
     table_files = files.table_files(prepared, card_name)
     exclusions = {} if options.learners else reasons
     name = f"try-{card_name}-{slug(prepared.target.name, 'target')}"
-    folder = options.output or Path("results") / name
-    path, title = folder / "input" / f"{name}.yaml", f"{prepared.table.name}: {prepared.target.name}"
+    title = f"{prepared.table.name}: {prepared.target.name}"
     heading = f"{clean_name(prepared.table.origin)}, target {prepared.target.name}"
+    n_settings = options.search.n_settings if options.search else None
+    entries = {"learners": learners, "methods": methods}
+    place = result_folder(options.output, name, TrialSettings(heading, table_files, request.seed, entries, n_settings))
+    folder, path = place.folder, place.experiment
     search = None
     if options.search:
-        earlier = earlier_settings(path) if files.heading_of(path) == heading else None
+        earlier = earlier_settings(path)
         search = plan_search(
             options.search, table_files.dataset, prepared.split, options.learners, prepared.most_levels, earlier,
             request.seed,
@@ -113,7 +117,7 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Printer,
         learners, methods = {**learners, **search.learners}, {**methods, SEARCH_METHOD: search.entry}
         exclusions = {**exclusions, **search.exclusions}
     plan = Plan(learners, methods, combined, prepared.split, request.seed, exclusions)
-    columns = checked_experiment(table_files, plan, name).columns
+    columns = checked_experiment(table_files, plan, place.name).columns
     used_methods = {column.method.name: column.method for column in columns}
     if request.weight is not None:
         choices.refuse_unweighted(columns)
@@ -124,14 +128,13 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Printer,
     if options.export:
         refuse_export(options.export)
     unseen_rows = read_unseen_rows(options.test, request.source, prepared) if options.test else None
-    Store(folder).refuse_other_results(name)
-    _refuse_other_table(path, heading)
+    Store(folder).refuse_other_results(place.name)
     description = [*describe.table_lines(prepared), "", *describe.plan_lines(prepared, plan, request.rows is not None)]
     description += [] if options.methods else wrap_line(choices.reason_of_methods(len(counts)))
     description += wrap_line(search.sentence) if search else []
     description += unseen_rows.plan_lines if unseen_rows else []
     traps = find_traps(prepared, table_files.dataset, request.seed)
-    for line in description:
+    for line in [*description, *(wrap_line(place.note) if place.note else ())]:
         print_line(line)
     if options.dry_run:
         for line in [*describe.trap_lines(traps.lines), *(unseen_rows.warning_lines if unseen_rows else ())]:
@@ -182,13 +185,6 @@ def _run(
     for line in search.end_lines(Store(options.folder), time.monotonic() - start, budget):
         progress(line)
     return code
-
-
-def _refuse_other_table(path: Path, heading: str) -> None:
-    previous = files.heading_of(path)
-    if previous is not None and previous != heading:
-        folder = path.parents[1]
-        raise ProbcalError(f"{folder} holds the results of another table ({previous}); choose another folder with -o")
 
 
 @dataclass(frozen=True)
@@ -361,6 +357,7 @@ class TrialResult:
             traps=self.traps.lines,
             notes=notes,
             code=plan.code(origin, None, [*notes, *code_notes]),
+            results=f"`{self.folder.resolve()}`, learner `{best.learner}`, method `{best.method}`",
             unseen=self.unseen,
             importance=self.importance,
         )

@@ -89,10 +89,12 @@ def _alarm(where: str, dated: DatedMonitor, advice: str) -> str:
 
 
 def _advice(where: str, dated: DatedMonitor) -> str:
-    map_ = "sigmoid" if dated.monitor.slope_ == 1 else "beta"
+    map_, onset = "sigmoid" if dated.monitor.slope_ == 1 else "beta", dated.dates()["onset"]
+    # a name of its own, because map.json may be the map that production uses
     return (
-        f"What to do: put the rows{where} since {dated.dates()['onset']} into a file, and fit a map: probcal measure "
-        f"FILE ... --calibrate {map_} --export map.json. Then watch the mapped predictions with a new --state."
+        f"What to do: put the rows{where} since {onset} into a file, and fit a map: probcal measure FILE ... "
+        f"--calibrate {map_} --export map-{onset}.json. Before you use it, compare it with the present probabilities "
+        "on rows that did not fit it. Then watch the mapped predictions with a new --state."
     )
 
 

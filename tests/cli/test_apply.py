@@ -42,6 +42,28 @@ def test_the_map_of_all_rows_is_exported_with_its_audit(here):
     assert audit["metrics"]["log_loss_bits"]["after"] == [float(number) for number in low]
 
 
+def test_the_record_has_the_costs_the_clusters_and_the_command(here, monkeypatch):
+    frame = two_classes().assign(patient=lambda table: np.arange(len(table)) // 4)
+    written(frame, here / "a b.csv")
+    words = ["measure", "a b.csv", "-p", "p", "-t", "y", "-c", "beta", "--cost", "1:200", "--cluster", "patient"]
+    words += ["--draws", "20", "--export", "map.json"]
+    monkeypatch.setattr("sys.argv", ["/usr/bin/probcal", *words])
+    assert probcal(*words).exit_code == 0
+    audit = json.loads((here / "map.json").read_text())["audit"]
+    assert audit["cost"] == {"false_positive": 1, "false_negative": 200, "threshold": 1 / 201}
+    assert audit["cluster"] == {"column": "patient", "clusters": 50}
+    assert audit["command"].startswith("probcal measure 'a b.csv' -p p -t y -c beta --cost 1:200 --cluster patient")
+
+
+def test_a_record_with_unknown_keys_is_read(here):
+    export("a.csv", "-p", "p", "-t", "y", "-c", "beta")
+    content = json.loads((here / "map.json").read_text())
+    assert (content["audit"]["cost"], content["audit"]["cluster"]) == (None, None)
+    content["audit"] |= {"of a later version": [1, {"a": None}]}
+    (here / "map.json").write_text(json.dumps(content))
+    assert probcal("apply", "map.json", "a.csv").exit_code == 0
+
+
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_new_rows_keep_their_columns_and_get_one_more(here, ending):
     export("a.csv", "-p", "p", "-t", "y", "-c", "beta")

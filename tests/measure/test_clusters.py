@@ -60,7 +60,7 @@ def test_intervals_of_independent_rows_equal_those_of_clusters_of_one(tmp_path):
         clustered = numbers(file, "-p", "p", *CALL, "--draws", draws)
         plain = numbers(file, "-p", "p", "-t", "y", "-f", "csv", "--draws", draws)
         for name, expected in plain.items():
-            if name[-1] != "c_emp_p":
+            if name[-1] != "c_emp_p" and not name[-1].startswith("test_"):
                 assert clustered[name] == pytest.approx(expected, rel=1e-9, nan_ok=True), name
 
 

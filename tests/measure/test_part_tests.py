@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from probcal.analysis.hypothesis_tests import holm
-from probcal.measure.part_tests import CLASS, GRADE, part_tests
+from probcal.measure.part_tests import ALL, CLASS, GRADE, part_tests
 from probcal.metrics import calibration_tests
 from tests.commands import probcal, refused
 from tests.measure.prediction_files import read_table, three_classes, two_classes, written
@@ -80,8 +80,8 @@ def test_of_many_classes_the_most_frequent_are_shown(tmp_path):
     assert [one.name for one in of_kind(part_tests(predictions), CLASS)] == [*names[:12]]
 
 
-def test_nothing_is_tested_where_nothing_is_asked_or_rows_have_weights(tmp_path):
-    assert part_tests(read_table(two_classes(), tmp_path)) == []
+def test_all_rows_are_tested_where_nothing_is_asked_and_nothing_where_rows_have_weights(tmp_path):
+    assert [part.kind for part in part_tests(read_table(two_classes(), tmp_path))] == [ALL]
     assert part_tests(read_table(two_classes(), tmp_path, groups=("sex",), weight="w")) == []
 
 

@@ -176,4 +176,5 @@ def test_the_command_line_takes_several_folders(weka, native, small):
     assert side_by_side.startswith("# Langford & Zadrozny (2005): weka, native\n")
     assert probcal("table", weka.folder, native.folder).stdout == tables_text(weka, native)
     lone = small("lone").write({})
-    assert "follows no paper" in refused("table", weka.folder, lone.folder, "--together")
+    said = refused("table", weka.folder, lone.folder, "--together")
+    assert "follows no paper" in said and said.endswith(f": probcal compare {weka.folder} {lone.folder}")

@@ -116,6 +116,14 @@ def test_message_on_repeated_customers_names_the_group_option(tmp_path, options,
     assert "--group customer" not in text if named is None else named in text
 
 
+@pytest.mark.parametrize(("n_pairs", "named"), [(40, "40 % of the rows have the value of another row"), (9, None)])
+def test_few_customers_with_a_second_row_are_named_by_their_share(tmp_path, n_pairs, named):
+    numbers = [row if row >= 2 * n_pairs else row % n_pairs for row in range(200)]
+    frame = customers(200).assign(customer=[f"K{number}" for number in numbers])
+    text = text_of(frame, tmp_path)
+    assert "--group customer" not in text if named is None else named in text
+
+
 def test_group_is_no_input_and_stays_in_one_fold(tmp_path):
     frame = customers(200).assign(customer=[f"K{row % 50}" for row in range(200)])
     text = shown(written(frame, tmp_path / "c.csv"), "left", "--group", "customer")

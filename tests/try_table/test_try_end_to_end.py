@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from probcal.data.load import load, obtain
 from probcal.store.folder import Store
 from probcal.try_table.preparation import TableRequest
 from probcal.try_table.trial import TrialOptions, try_table
-from tests.commands import probcal, refused
+from tests.commands import contents, probcal, refused
 from tests.try_table.own_tables import customers, shown, written
 
 FEW = ("-l", "logistic", "-l", "tree", "-m", "direct", "-m", "isotonic", "--splits", 3, "--seed", 3)
@@ -108,11 +109,46 @@ def test_repeated_command_runs_nothing_and_prints_the_same(tried, monkeypatch):
     assert "Kunden 2026: left" in probcal("table", "results/try-kunden-2026-left").stdout
 
 
-def test_other_table_of_the_same_name_is_rejected(tried, monkeypatch, tmp_path):
-    folder, _ = tried
-    path = written(customers(), tmp_path / "Kunden 2026.csv")
-    monkeypatch.chdir(folder)
-    assert "holds the results of another table (" in refused("try", path, "-t", "left", *FEW)
+OTHERS = {
+    "another table": ["other/c.csv"],
+    "other rows, columns or splits": ["c.csv", "--drop", "spend"],
+    "another seed": ["c.csv", "--seed", 4],
+}
+
+
+@pytest.mark.parametrize("what", OTHERS)
+def test_trial_of_other_settings_keeps_the_results_of_a_model(tmp_path, monkeypatch, what):
+    monkeypatch.chdir(tmp_path)
+    for name, seed in (("c.csv", 0), ("other/c.csv", 1)):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        written(customers(150, seed), tmp_path / name)
+    words = ["-t", "left", "-l", "logistic", "-m", "direct", "--splits", 2]
+    assert probcal("try", "c.csv", *words, "--export", "model").exit_code == 0
+    card = (tmp_path / "model" / "model-card.md").read_text(encoding="utf-8")
+    [folder] = re.findall(r"- Results: `(.*)`, learner `logistic`, method `direct`\n", card)
+    before = contents(Path(folder))
+    other = [*OTHERS[what], *words]
+    refusal = refused("try", *other, "-o", folder)
+    assert refusal.startswith(f"{folder} holds results of {what}") and refusal.endswith("another folder with -o")
+    done = probcal("try", *other)
+    assert done.exit_code == 0, done.output
+    assert f"results/try-c-left keeps its results of {what}" in " ".join(done.stdout.split())
+    assert "report: results/try-c-left-2/report.html" in done.stdout and contents(Path(folder)) == before
+    assert "4 cells: 4 done" in probcal("try", *other).stderr  # goes on in its own folder
+    assert "4 cells: 4 done" in probcal("try", "c.csv", *words).stderr
+
+
+def test_further_methods_share_the_folder_and_verify_names_the_others(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    written(customers(150), tmp_path / "c.csv")
+    words = ["try", "c.csv", "-t", "left", "-l", "logistic", "--splits", 2]
+    assert probcal(*words, "-m", "direct", "-m", "sigmoid").exit_code == 0
+    assert "6 cells: 4 done, 2 to run" in probcal(*words, "-m", "direct", "-m", "beta").stderr
+    verified = probcal("verify", "results/try-c-left")
+    assert verified.exit_code == 0 and "8 rows agree" in verified.stdout
+    assert "2 rows are of an earlier plan" in verified.stdout
+    [told] = json.loads(probcal("verify", "results/try-c-left", "-f", "json").stdout)
+    assert told["unplanned"] == 2
 
 
 def test_saved_rows_equal_the_file_without_imputation(tried):

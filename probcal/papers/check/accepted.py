@@ -50,11 +50,12 @@ def accept_numbers(experiment: CheckedResults) -> int:
     # Sorted, so that a new number changes one line of a file under version control.
     text = csv_text([_HEADER, *([*name, _values_text(splits)] for name, splits in sorted(numbers.items()))])
     path = accepted_path(experiment)
-    refuse_links_out(path.parent, (path.name, f"{path.name}.new"))
+    refuse_links_out(path.parent, (path.name, f"{path.name}.new", "runs.jsonl"))
     try:
         write_atomic(path, text)
     except OSError as error:
         raise StoreError(f"cannot write {path}: {error.strerror or error}") from None
+    experiment.store.add_acceptance(len(numbers))
     return len(numbers)
 
 
@@ -159,10 +160,16 @@ class AcceptedDrift:
 def find_drift(experiment: CheckedResults) -> AcceptedDrift | None:
     """Compare the current numbers with the accepted ones. Returns None where nothing was accepted yet.
 
-    Raises FileProblems for a broken ``accepted.csv``.
+    Raises FileProblems for a broken ``accepted.csv``, and StoreError for one that is lost.
     """
-    accepted = read_accepted_numbers(accepted_path(experiment))
+    path = accepted_path(experiment)
+    accepted = read_accepted_numbers(path)
     if accepted is None:
+        if count := experiment.store.accepted_count():
+            raise StoreError(
+                f"{path} is missing, and {count} numbers were accepted there; get the file back, or accept the present"
+                f" numbers: probcal check {experiment.store.folder} --accept"
+            )
         return None
     done_splits = {
         name: {cell.repetition for cell in experiment.done_cells(row, column)}

@@ -115,7 +115,7 @@ class Report:
 def check(experiment: CheckedResults, deviations: Sequence[Deviation] | None = None) -> Report:
     """Check one experiment. ``deviations`` are the known ones of the experiment's paper unless given.
 
-    Raises FileProblems for a broken file of deviations or accepted numbers.
+    Raises FileProblems for a broken file of deviations or accepted numbers, and StoreError for lost accepted numbers.
     """
     stored, paper = experiment.stored, experiment.published
     if deviations is None:

@@ -26,7 +26,8 @@ def test_accepted_numbers_are_stored_and_show_no_drift(accepted):
 
 
 def test_folder_without_paper_and_accepted_numbers_compares_nothing(accepted):
-    (accepted.folder / "accepted.csv").unlink()
+    for name in ("accepted.csv", "runs.jsonl"):
+        (accepted.folder / name).unlink()
     result = probcal("check", accepted.folder)
     assert result.exit_code == 1
     assert (
@@ -35,6 +36,26 @@ def test_folder_without_paper_and_accepted_numbers_compares_nothing(accepted):
     ) in result.stdout
     [told] = json.loads(probcal("check", accepted.folder, "-f", "json").stdout)
     assert not told["ok"] and told["nothing_compared"].startswith("nothing was compared")
+
+
+@pytest.mark.parametrize("paper", [None, "langford-zadrozny-2005"])
+def test_lost_accepted_numbers_are_named(accepted, paper):
+    rewritten(accepted, "paper", paper)
+    (accepted.folder / "accepted.csv").unlink()
+    path = accepted.folder / "accepted.csv"
+    assert refused("check", accepted.folder) == (
+        f"{path} is missing, and 4 numbers were accepted there; get the file back, or accept the present numbers: "
+        f"probcal check {accepted.folder} --accept"
+    )
+    assert "accepted 4 numbers" in probcal("check", accepted.folder, "--accept").stderr
+    assert "drift: 0 of 4 numbers" in probcal("check", accepted.folder).stdout
+
+
+@pytest.mark.parametrize("line", ['{"accepted": Infinity}', '{"accepted": []}', '{"accepted": "x"}', "[]", "7"])
+def test_broken_line_about_accepted_numbers_says_nothing(accepted, line):
+    (accepted.folder / "accepted.csv").unlink()
+    (accepted.folder / "runs.jsonl").write_text(f"{line}\n", encoding="utf-8")
+    assert "has no accepted numbers yet" in probcal("check", accepted.folder).stdout
 
 
 def test_accepted_numbers_of_other_data_sets_compare_nothing(accepted):
