@@ -56,7 +56,7 @@ _LONGEST = 50_000_000
 _PIECE = 1 << 20
 
 
-def lines_of(path: Path) -> Iterator[tuple[int, str | None]]:
+def numbered_lines(path: Path) -> Iterator[tuple[int, str | None]]:
     """Yield (number, text) of every complete line of ``path``, counted from 1. The text of a line over 50 MB is None.
 
     A kill cut off a last line without a newline, so it is left out even when it looks complete. A missing file has no

@@ -29,7 +29,7 @@ _PACKAGE = re.compile(r"[^\w.-]")
 _MARKER = re.compile(r"""\bextra\s*==\s*["']([\w-]+)["']""")
 
 
-def requirements_of(extra: str) -> list[str]:
+def extra_requirements(extra: str) -> list[str]:
     """Return what an extra needs, such as ``["numba>=0.60"]``, from the checkout or from the installed metadata."""
     declared = {_PACKAGE.split(line)[0]: line for line in _from_checkout(extra) or _from_metadata(extra)}
     return [declared.get(package, package) for package in EXTRAS[extra]]
@@ -37,7 +37,7 @@ def requirements_of(extra: str) -> list[str]:
 
 def install_line(extra: str) -> str:
     """Return the command that installs the packages of an extra. It is right however probcal came here."""
-    return " ".join(["pip install", *(f'"{requirement}"' for requirement in requirements_of(extra))])
+    return " ".join(["pip install", *(f'"{requirement}"' for requirement in extra_requirements(extra))])
 
 
 def namesake() -> str | None:

@@ -19,7 +19,7 @@ from yaml.constructor import ConstructorError, SafeConstructor
 from probcal._io import is_shipped, refuse_cut_off, shortened
 from probcal.errors import FileProblems, Problem
 
-Place = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 
 _LARGEST_FILE = 1_000_000
 """Largest file in bytes. Our largest has 13,000. The Python parser takes a minute for ten times this limit."""
@@ -139,7 +139,7 @@ Loader.add_constructor(None, Loader.refuse)
 
 
 class YamlFile:
-    """Hold a parsed file: ``data`` as plain Python values, and ``line(place)`` for any place in it.
+    """Hold a parsed file: ``data`` as plain Python values, and ``line(key_path)`` for any of its keys and items.
 
     Raises FileProblems when ``text`` is not YAML, not a mapping, or too large. ``problems`` holds the faults found so
     far, first the keys that are given twice.
@@ -188,22 +188,22 @@ class YamlFile:
             refuse_cut_off(path, text)
         return cls(path, text)
 
-    def line(self, place: Place) -> int:
-        """Return the line of ``place``, or of the nearest enclosing place in the file.
+    def line(self, key_path: KeyPath) -> int:
+        """Return the line of ``key_path``, or of the nearest key in the file that encloses it.
 
-        A text in ``place`` is a key, or a name in a list of names.
+        A text in ``key_path`` is a key, or a name in a list of names.
         """
         node, line = self._root, 1
-        for part in place:
+        for part in key_path:
             match = _child(node, part)
             if match is None:
                 break
             line, node = match
         return line
 
-    def report(self, place: Place, message: str) -> None:
-        """Add a problem at the line of ``place``. Raise FileProblems if there are more than anybody reads."""
-        self.problems.append(Problem(self.line(place), message))
+    def report(self, key_path: KeyPath, message: str) -> None:
+        """Add a problem at the line of ``key_path``. Raise FileProblems if there are more than anybody reads."""
+        self.problems.append(Problem(self.line(key_path), message))
         if len(self.problems) > MOST_REPORTED:
             raise FileProblems(self.path, self.problems)
 

@@ -12,11 +12,11 @@ from pydantic import AfterValidator, BaseModel, ValidationError, ValidationInfo
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from probcal.errors import FileProblems, Problem, did_you_mean
-from probcal.yaml_file import MOST_REPORTED, Place, YamlFile
+from probcal.yaml_file import MOST_REPORTED, KeyPath, YamlFile
 
 Model = TypeVar("Model", bound=BaseModel)
-Faults = Iterator[tuple[Place, str]]
-"""Place and message of each fault. A validator gives the place relative to its field."""
+Faults = Iterator[tuple[KeyPath, str]]
+"""Key path and message of each fault. A validator gives the path relative to its field."""
 
 _EXPECTED_FORMS = {
     "string_type": "text",
@@ -41,12 +41,12 @@ _FORM_ERRORS = {*_EXPECTED_FORMS, "literal_error"}
 
 
 def validator_of(check: Callable[[Any, ValidationInfo], Faults]) -> AfterValidator:
-    """Return the annotation of a field whose faults ``check`` yields, each with its place in the field."""
+    """Return the annotation of a field whose faults ``check`` yields, each with its key path in the field."""
 
     def validate(value: Any, info: ValidationInfo) -> Any:
         faults = [
-            InitErrorDetails(type=PydanticCustomError("value_error", "{error}", {"error": message}), loc=place, input=0)
-            for place, message in islice(check(value, info), MOST_REPORTED)
+            InitErrorDetails(type=PydanticCustomError("value_error", "{error}", {"error": message}), loc=path, input=0)
+            for path, message in islice(check(value, info), MOST_REPORTED)
         ]
         if faults:
             raise ValidationError.from_exception_data("file", faults)
@@ -58,7 +58,7 @@ def validator_of(check: Callable[[Any, ValidationInfo], Faults]) -> AfterValidat
 class Validation(Generic[Model]):
     """Validate ``file`` as a ``model``, once. ``context`` is what the checks of its fields get.
 
-    Further checks can look at ``faulty_places`` and add problems to the file before ``finish``. Raises FileProblems if
+    Further checks can look at ``faulty_paths`` and add problems to the file before ``finish``. Raises FileProblems if
     there are more faults than anybody reads.
     """
 
@@ -74,10 +74,10 @@ class Validation(Generic[Model]):
                 raise self._problems(error) from None
 
     @property
-    def faulty_places(self) -> list[Place]:
-        """Return the places of all faults."""
+    def faulty_paths(self) -> list[KeyPath]:
+        """Return the key paths of all faults."""
         details = self._error.errors() if self._error else []
-        return [_place(self._file.data, detail["loc"], detail["type"]) for detail in details]
+        return [_key_path(self._file.data, detail["loc"], detail["type"]) for detail in details]
 
     def finish(self) -> Model:
         """Return the file as a model. Raise FileProblems with its faults and the problems that the file has."""
@@ -90,7 +90,7 @@ class Validation(Generic[Model]):
 
     def _problems(self, error: ValidationError) -> FileProblems:
         file = self._file
-        problems = [Problem(file.line(place), message) for place, message in _faults(self._model, file.data, error)]
+        problems = [Problem(file.line(path), message) for path, message in _faults(self._model, file.data, error)]
         return FileProblems(file.path, [*file.problems, *problems])
 
 
@@ -103,47 +103,47 @@ def validate_file(model: type[Model], file: YamlFile) -> Model:
 
 
 def _faults(model: type[BaseModel], data: Any, error: ValidationError) -> Faults:
-    """Yield (place in ``data``, message) of every fault, one where a value may have several forms."""
-    details_by_place: dict[Place, list[dict[str, Any]]] = {}
+    """Yield (key path in ``data``, message) of every fault, one where a value may have several forms."""
+    details_by_path: dict[KeyPath, list[dict[str, Any]]] = {}
     for detail in islice(error.errors(), MOST_REPORTED):
-        details_by_place.setdefault(_place(data, detail["loc"], detail["type"]), []).append(dict(detail))
-    for place, details in details_by_place.items():
+        details_by_path.setdefault(_key_path(data, detail["loc"], detail["type"]), []).append(dict(detail))
+    for key_path, details in details_by_path.items():
         if all(detail["type"] in _FORM_ERRORS and "[key]" not in detail["loc"] for detail in details):
             forms = " or ".join(dict.fromkeys(map(_form, details)))
             value = _value_text(details[0]["input"])
-            yield place, f"{_place_name(place)} must be {forms}, not {value}" + _hint(details)
+            yield key_path, f"{_path_text(key_path)} must be {forms}, not {value}" + _hint(details)
         else:
-            yield from ((place, _message(model, place, detail)) for detail in details)
+            yield from ((key_path, _message(model, key_path, detail)) for detail in details)
 
 
-def _place(data: Any, loc: Place, kind: str) -> Place:
+def _key_path(data: Any, loc: KeyPath, kind: str) -> KeyPath:
     """Return ``loc`` without what pydantic inserts: the names of a union's branches and ``[key]``."""
-    place: list[str | int] = []
+    key_path: list[str | int] = []
     # A part of ``loc`` that is no key or index of the data was inserted by pydantic.
     for part in loc:
         if isinstance(data, Mapping):
             keys = [part] if part in data else [key for key in data if str(key) == str(part)]
             if keys:
                 data = data[keys[0]]
-                place.append(str(part))
+                key_path.append(str(part))
         elif isinstance(data, list) and isinstance(part, int) and part < len(data):
             data = data[part]
-            place.append(part)
-    return (*place, loc[-1]) if kind == "missing" else tuple(place)
+            key_path.append(part)
+    return (*key_path, loc[-1]) if kind == "missing" else tuple(key_path)
 
 
-def _message(model: type[BaseModel], place: Place, detail: Mapping[str, Any]) -> str:
+def _message(model: type[BaseModel], path: KeyPath, detail: Mapping[str, Any]) -> str:
     kind = detail["type"]
     if kind == "invalid_key" or "[key]" in detail["loc"]:
         return f"the key {_value_text(detail['input'])} must be text" + _hint([{**detail, "type": "string_type"}])
     if kind == "extra_forbidden":
-        keys = _known_keys(model, place[:-1], detail["loc"])
-        hint = did_you_mean(str(place[-1]), keys)
-        return f'unknown key "{place[-1]}"{hint}' + (f" (known here: {', '.join(keys)})" if keys and not hint else "")
+        keys = _known_keys(model, path[:-1], detail["loc"])
+        hint = did_you_mean(str(path[-1]), keys)
+        return f'unknown key "{path[-1]}"{hint}' + (f" (known here: {', '.join(keys)})" if keys and not hint else "")
     if kind == "missing":
-        return f'the key "{_place_name(place)}" is missing'
+        return f'the key "{_path_text(path)}" is missing'
     if kind.startswith("union_tag"):
-        key = _place_name((*place, str(detail["ctx"]["discriminator"]).strip("'")))
+        key = _path_text((*path, str(detail["ctx"]["discriminator"]).strip("'")))
         if kind == "union_tag_not_found":
             return f'the key "{key}" is missing'
         tags, tag = detail["ctx"]["expected_tags"], detail["ctx"]["tag"]
@@ -153,9 +153,9 @@ def _message(model: type[BaseModel], place: Place, detail: Mapping[str, Any]) ->
     if kind == "value_error":
         return str(detail["ctx"]["error"])
     if kind == "too_short":
-        return f"{_place_name(place)} must not be empty"
+        return f"{_path_text(path)} must not be empty"
     text = detail["msg"][0].lower() + detail["msg"][1:]
-    return f"{_place_name(place)}: {text}, not {_value_text(detail['input'])}"
+    return f"{_path_text(path)}: {text}, not {_value_text(detail['input'])}"
 
 
 def _form(detail: Mapping[str, Any]) -> str:
@@ -175,9 +175,9 @@ def _hint(details: list[dict[str, Any]]) -> str:
     return "; put it in quotes" if wants_text and isinstance(value, int | float) else ""
 
 
-def _place_name(place: Place) -> str:
+def _path_text(key_path: KeyPath) -> str:
     """Return ``learners.tree.params``, and ``datasets[1]`` for the first item of a list."""
-    words = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in place)
+    words = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in key_path)
     return words.lstrip(".") or "the file"
 
 
@@ -189,13 +189,13 @@ def _value_text(value: Any) -> str:
     return reprlib.repr(value)
 
 
-def _known_keys(model: type[BaseModel], place: Place, loc: Place) -> list[str]:
-    """Return the keys that ``model`` knows at ``place``. Return none where the place is not one of our models.
+def _known_keys(model: type[BaseModel], key_path: KeyPath, loc: KeyPath) -> list[str]:
+    """Return the keys that ``model`` knows at ``key_path``. Return none where the path leads to none of our models.
 
-    ``loc`` is the same place in pydantic's words, with the tags of its unions.
+    ``loc`` is the same path in pydantic's words, with the tags of its unions.
     """
     branch: Any = model
-    for part in place:
+    for part in key_path:
         fields = getattr(branch, "model_fields", {})
         if part in fields:
             models = list(_models_within(fields[part].annotation))

@@ -15,7 +15,7 @@ import pytest
 from hatchling import build
 
 from probcal import distribution
-from probcal.distribution import EXTRAS, NAME, install_line, namesake, requirements_of
+from probcal.distribution import EXTRAS, NAME, extra_requirements, install_line, namesake
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -40,7 +40,7 @@ def test_extras_without_metadata_have_the_declared_packages():
 
 @pytest.mark.parametrize("extra", EXTRAS)
 def test_install_line_has_the_bounds_of_the_project_file(extra):
-    assert requirements_of(extra) == PROJECT["optional-dependencies"][extra]
+    assert extra_requirements(extra) == PROJECT["optional-dependencies"][extra]
     assert install_line(extra).startswith('pip install "') and "probcal" not in install_line(extra)
 
 

@@ -78,13 +78,13 @@ def corrected_t_tests(values: Floats, test_shares: Floats, level: float = 0.95) 
     return TTest(means, errors, means - halves, means + halves, p)
 
 
-def corrected_interval(values: Sequence[float], test_share: float, level: float = 0.95) -> tuple[float, float]:
+def corrected_interval(values: Sequence[float], test_share: float) -> tuple[float, float]:
     """Return the interval of the mean of ``values``, (n_splits,): mean ± t sd sqrt(1/n + n_test/n_train).
 
     t has n - 1 degrees of freedom. ``test_share`` is that of ``variance_inflation``. Raises ValueError as
     ``corrected_t_test`` does.
     """
-    test = corrected_t_test(values, test_share, level)
+    test = corrected_t_test(values, test_share)
     return test.low, test.high
 
 
@@ -109,8 +109,8 @@ def wilcoxon_tests(differences: Floats) -> Floats:
         ranks = np.rint(2 * stats.rankdata(np.abs(numbers), axis=1)).astype(int) * (numbers != 0)
         rank_sums = (ranks * (numbers > 0)).sum(axis=1)
         rank_sets, places = np.unique(np.sort(ranks, axis=1), axis=0, return_inverse=True)
-        for place, rank_set in enumerate(rank_sets):
-            members = np.flatnonzero(places.ravel() == place)
+        for index, rank_set in enumerate(rank_sets):
+            members = np.flatnonzero(places.ravel() == index)
             sums, sum_places = np.unique(rank_sums[members], return_inverse=True)
             p_values[tests[members]] = _signed_rank_p(rank_set[rank_set > 0], sums)[sum_places]
     return p_values
@@ -177,11 +177,11 @@ def metrics_of_weighted_rows(y: npt.NDArray[np.int8], p: Floats, weights: Floats
     """
     values = np.empty((len(weights), len(p), len(ROW_METRICS)))
     total = weights.sum(axis=1)
-    for place, predictions in enumerate(p):
-        values[:, place, 0] = _weighted_means(_log_losses(y, predictions), weights, total)
-        values[:, place, 1] = np.sqrt(_weighted_means((y - predictions[:, 1]) ** 2, weights, total))
-        values[:, place, 2] = _weighted_aucs(y, predictions[:, 1], weights)
-        values[:, place, 3] = _weighted_means(_log_losses(y, np.clip(predictions, *CLIP_RANGE)), weights, total)
+    for index, predictions in enumerate(p):
+        values[:, index, 0] = _weighted_means(_log_losses(y, predictions), weights, total)
+        values[:, index, 1] = np.sqrt(_weighted_means((y - predictions[:, 1]) ** 2, weights, total))
+        values[:, index, 2] = _weighted_aucs(y, predictions[:, 1], weights)
+        values[:, index, 3] = _weighted_means(_log_losses(y, np.clip(predictions, *CLIP_RANGE)), weights, total)
     return values
 
 

@@ -109,7 +109,7 @@ def report(folders: tuple[Path, ...], output: Path | None, data_dir: str | None)
     and the commands to reproduce them. It needs no network and no other file. A warning names the data sets whose
     cards or files have changed since the results were made.
     """
-    from probcal.reporting.html.report import write_report
+    from probcal.reporting.html import write_report
 
     stores = list({store.folder.resolve(): store for store in options.stores_at(*folders)}.values())
     options.warn_of_other_data(stores, data_dir)

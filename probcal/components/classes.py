@@ -14,7 +14,7 @@ from probcal.components.registry import class_fault, plugin_package
 from probcal.errors import ProbcalError, did_you_mean
 
 
-def import_path_of(path: str) -> str:
+def to_import_path(path: str) -> str:
     """Return the import path of a class that is named by its file, as in ``./own.py:Flaky``. Others are unchanged.
 
     Of a file outside the current folder, only the name of the module counts, because the folder is no package.
@@ -30,7 +30,7 @@ def import_class(path: str) -> type:
 
     Raises ProbcalError that says what is missing.
     """
-    if (import_path := import_path_of(path)) != path:
+    if (import_path := to_import_path(path)) != path:
         raise ProbcalError(f'"{path}" is not an import path; write  {import_path}')
     # Experiment files and stored results may name the path that a class had before.
     module_path, _, name = numerics().moved.get(path, path).rpartition(".")

@@ -20,7 +20,7 @@ from probcal.components.numerics import numerics
 from probcal.components.registry import LEARNER_NAMES, METHOD_NAMES, Builtin
 from probcal.components.trust import text_faults, trusted_class
 from probcal.errors import ProbcalError, did_you_mean, unknown_name
-from probcal.yaml_file import Place
+from probcal.yaml_file import KeyPath
 
 _KEYS = {"type", "params"}
 
@@ -99,17 +99,17 @@ def instances(value: Any) -> Any:
     return value
 
 
-def faults(value: Any, place: Place) -> Iterator[tuple[Place, str]]:
-    """Yield the place and message of each fault of the components in ``value``, which stands at ``place``.
+def faults(value: Any, key_path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
+    """Yield the key path and message of each fault of the components in ``value``, which stands at ``key_path``.
 
     Nothing is imported that is not trusted.
     """
-    yield from _spelling_faults(place, value)
-    for inner_place, component in _components(place, value):
-        yield from _faults_of(component, inner_place)
+    yield from _spelling_faults(key_path, value)
+    for inner_path, component in _components(key_path, value):
+        yield from _component_faults(component, inner_path)
 
 
-def _faults_of(mapping: Mapping[str, Any], place: Place) -> Iterator[tuple[Place, str]]:
+def _component_faults(mapping: Mapping[str, Any], key_path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
     name, params = mapping["type"], mapping.get("params") or {}
     try:
         builtin = _find_builtin(name)
@@ -118,14 +118,14 @@ def _faults_of(mapping: Mapping[str, Any], place: Place) -> Iterator[tuple[Place
             raise ProbcalError(unknown_name("learner or method", name, _known(), remark))
         component = trusted_class(builtin.path if builtin else name)
     except ProbcalError as error:
-        yield (*place, "type"), str(error)
+        yield (*key_path, "type"), str(error)
         return
     other_params = {name: value for name, value in params.items() if not takes_parameter(component, str(name))}
     messages = unknown_parameters(component, other_params)
-    yield from (((*place, "params", name), message) for name, message in messages.items())
+    yield from (((*key_path, "params", name), message) for name, message in messages.items())
     untrusted_texts = list(text_faults(component, params))
-    yield from (((*place, "params", name), message) for name, message in untrusted_texts)
-    # faults of its own components are reported at their places
+    yield from (((*key_path, "params", name), message) for name, message in untrusted_texts)
+    # faults of its own components are reported at their key paths
     if messages or untrusted_texts or any(True for _ in faults(params, ())):
         return
     try:
@@ -134,7 +134,7 @@ def _faults_of(mapping: Mapping[str, Any], place: Place) -> Iterator[tuple[Place
         fault = str(error)
     if fault:
         parameter = next((name for name in params if f"'{name}'" in fault or fault.startswith(f"{name} ")), None)
-        yield (*place, "params", parameter) if parameter else (*place, "type"), f"{component.__name__}: {fault}"
+        yield (*key_path, "params", parameter) if parameter else (*key_path, "type"), f"{component.__name__}: {fault}"
 
 
 def _find_builtin(name: str) -> Builtin | None:
@@ -145,32 +145,32 @@ def _known() -> dict[str, Builtin]:
     return {**LEARNER_NAMES.known(), **METHOD_NAMES.known()}
 
 
-def _components(place: Place, value: Any) -> Iterator[tuple[Place, Mapping[str, Any]]]:
-    """Yield each component in ``value`` with its place, those among its parameters after it."""
+def _components(key_path: KeyPath, value: Any) -> Iterator[tuple[KeyPath, Mapping[str, Any]]]:
+    """Yield each component in ``value`` with its key path, those among its parameters after it."""
     if is_component(value):
-        yield place, value
-    for inner_place, part in _parts(place, value):
-        yield from _components(inner_place, part)
+        yield key_path, value
+    for inner_path, part in _parts(key_path, value):
+        yield from _components(inner_path, part)
 
 
-def _spelling_faults(place: Place, value: Any) -> Iterator[tuple[Place, str]]:
+def _spelling_faults(key_path: KeyPath, value: Any) -> Iterator[tuple[KeyPath, str]]:
     """Yield mappings that would be components if one key were spelt right, or its value were right."""
     if _has_type(value):
         if set(value) == _KEYS and not is_component(value):
-            yield (*place, "params"), "params of a component must be a mapping, as in {a: b}"
+            yield (*key_path, "params"), "params of a component must be a mapping, as in {a: b}"
         for key in sorted(map(str, set(value) - _KEYS)):
             suggestion = did_you_mean(key, ("params",))
             if suggestion or "." in value["type"] or value["type"] in _known():
                 hint = suggestion or "; parameters belong below params: {type: …, params: {…}}"
-                yield (*place, key), f'unknown key "{key}" of a component{hint}'
+                yield (*key_path, key), f'unknown key "{key}" of a component{hint}'
     elif isinstance(value, Mapping) and "_target_" in value:
-        yield (*place, "_target_"), 'a component has "type" and "params", not "_target_"'
-    for inner_place, part in _parts(place, value):
-        yield from _spelling_faults(inner_place, part)
+        yield (*key_path, "_target_"), 'a component has "type" and "params", not "_target_"'
+    for inner_path, part in _parts(key_path, value):
+        yield from _spelling_faults(inner_path, part)
 
 
-def _parts(place: Place, value: Any) -> Iterator[tuple[Place, Any]]:
+def _parts(key_path: KeyPath, value: Any) -> Iterator[tuple[KeyPath, Any]]:
     if isinstance(value, Mapping):
-        yield from (((*place, str(name)), part) for name, part in value.items())
+        yield from (((*key_path, str(name)), part) for name, part in value.items())
     elif isinstance(value, list):
-        yield from (((*place, index), part) for index, part in enumerate(value))
+        yield from (((*key_path, index), part) for index, part in enumerate(value))

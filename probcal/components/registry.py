@@ -83,17 +83,17 @@ LEARNER_NAMES, METHOD_NAMES = Registry("learners"), Registry("methods")
 
 def plugin_package(path: str) -> str | None:
     """Return name and version of the package that declares the class at this import path, or None."""
-    plugin = _declaration_of(path)
+    plugin = _find_declaration(path)
     return None if plugin is None else plugin.package
 
 
 def class_fault(path: str, fault: str) -> str:
     """Return ``fault``, why the class cannot be imported, with the package that declares it for probcal, if any."""
-    plugin = _declaration_of(path)
+    plugin = _find_declaration(path)
     return fault if plugin is None else import_fault(plugin, fault)
 
 
-def _declaration_of(path: str) -> Declaration | None:
+def _find_declaration(path: str) -> Declaration | None:
     """Return what declares the class at this path, rather under a name that is not built in, or None."""
     matches = [
         plugin for kind in ("learners", "methods") for plugin in declarations(kind).values() if plugin.path == path

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from probcal.components.classes import import_class, import_path_of
+from probcal.components.classes import import_class, to_import_path
 from probcal.components.registry import plugin_package
 from probcal.errors import ProbcalError
 
@@ -77,7 +77,7 @@ def is_trusted_by_user(path: str) -> bool:
 
 def refusal(path: str) -> str:
     """Return why ``path`` is not imported, and what to write to have it imported."""
-    import_path = import_path_of(path)
+    import_path = to_import_path(path)
     name = import_path.partition(".")[0]
     if import_path != path:
         return f'"{path}" is not an import path; write  {import_path}  and if you trust {name}, add  --trust {name}'

@@ -19,7 +19,7 @@ from probcal.errors import ProbcalError, did_you_mean
 from probcal.learners.registry import find_learner
 from probcal.metrics import METHOD_METRICS
 from probcal.papers.published import PublishedPaper
-from probcal.yaml_file import Place, YamlFile, named_items, texts
+from probcal.yaml_file import KeyPath, YamlFile, named_items, texts
 
 _METHOD_CURVES = tuple(name for name in CURVES if name != "roc")
 _METHOD_LISTS: TypeAdapter[list[dict[str, dict[str, Any]]]] = TypeAdapter(list[MethodEntries])
@@ -88,15 +88,15 @@ def _named_variants(*components: Component) -> list[str]:
 class Resolution:
     """Resolve the columns and exceptions of ``file``, and report to it what does not exist or does not fit.
 
-    Parts at ``faulty_places`` are skipped, because pydantic reports them. So every fault is reported once, and all
+    Parts at ``faulty_paths`` are skipped, because pydantic reports them. So every fault is reported once, and all
     together. ``card_of`` reads a card.
     """
 
-    def __init__(self, file: YamlFile, faulty_places: list[Place], card_of: Callable[[str], Card]) -> None:
+    def __init__(self, file: YamlFile, faulty_paths: list[KeyPath], card_of: Callable[[str], Card]) -> None:
         self._file = file
         self._card_of = card_of
-        self._malformed = {place[:2] for place in faulty_places}
-        self._learners, self._methods = Section(file, LEARNER, faulty_places), Section(file, METHOD, faulty_places)
+        self._malformed = {key_path[:2] for key_path in faulty_paths}
+        self._learners, self._methods = Section(file, LEARNER, faulty_paths), Section(file, METHOD, faulty_paths)
         self._combinations = {
             learner: [] if ("combinations", learner) in self._malformed else _METHOD_LISTS.validate_python(methods)
             for learner, methods in named_items(file.data.get("combinations")).items()
@@ -117,17 +117,17 @@ class Resolution:
         for entry, names in self._learners.families.items():
             for learner in names:
                 earlier_methods: set[str] = set()
-                for method, params, place in self._method_entries(entry, learner):
-                    if method in earlier_methods and place:
+                for method, params, key_path in self._method_entries(entry, learner):
+                    if method in earlier_methods and key_path:
                         advice = "give one of them a name of its own under methods"
-                        self._file.report(place, f"{place[1]} with {place[-1]} is listed twice; {advice}")
+                        self._file.report(key_path, f"{key_path[1]} with {key_path[-1]} is listed twice; {advice}")
                     earlier_methods.add(method)
-                    self._read_pair(learner, method, params, place)
+                    self._read_pair(learner, method, params, key_path)
 
-    def _method_entries(self, entry: str, learner: str) -> Iterator[tuple[str, dict[str, Any], Place | None]]:
-        """Yield each method of ``learner``, its parameters for this learner, and its place in ``combinations``.
+    def _method_entries(self, entry: str, learner: str) -> Iterator[tuple[str, dict[str, Any], KeyPath | None]]:
+        """Yield each method of ``learner``, its parameters for this learner, and its key path in ``combinations``.
 
-        Unlisted learners get all methods, and the place is None. The name of an entry stands for its variants.
+        Unlisted learners get all methods, and the key path is None. The name of an entry stands for its variants.
         Variants that a list of ``combinations`` names themselves are left out.
         """
         families = self._methods.families
@@ -144,15 +144,15 @@ class Resolution:
                     if method == name or method not in explicit_names:
                         yield method, params, ("combinations", key, index, name)
 
-    def _read_pair(self, learner: str, method: str, params: dict[str, Any], pair_place: Place | None) -> None:
-        place = pair_place or self._learners.places[learner]
-        pair = f"{pair_place[1]} with {pair_place[-1]}" if pair_place else f"{learner} with {method}"
-        self._methods.check_known(method, place)
+    def _read_pair(self, learner: str, method: str, params: dict[str, Any], pair_path: KeyPath | None) -> None:
+        key_path = pair_path or self._learners.key_paths[learner]
+        pair = f"{pair_path[1]} with {pair_path[-1]}" if pair_path else f"{learner} with {method}"
+        self._methods.check_known(method, key_path)
         self._pairs[learner, method] = params
         component = self._methods.classes.get(method)
-        faults = parameter_faults(component, params, place) if component else []
-        for fault_place, message in faults:
-            self._file.report(fault_place, f"{pair}: {message}")
+        faults = parameter_faults(component, params, key_path) if component else []
+        for fault_path, message in faults:
+            self._file.report(fault_path, f"{pair}: {message}")
         base, wrapper = self._learners.valid_components.get(learner), self._methods.valid_components.get(method)
         if faults or base is None or wrapper is None:
             return
@@ -161,7 +161,7 @@ class Resolution:
             wrapper, params={**wrapper.params, **resolve_names(params)}, paper=wrapper.paper if base.paper else None
         )
         if fault := self._misfit(self._learners.classes[learner], base.params, wrapper):
-            self._file.report(place, f"{learner} with {method}: {fault}")
+            self._file.report(key_path, f"{learner} with {method}: {fault}")
         label = " ".join([f"{wrapper.label}{base.label}", *_named_variants(base, wrapper)])
         self.columns.append(ExperimentColumn(base, wrapper, label))
 
@@ -183,7 +183,7 @@ class Resolution:
                 entry = OverrideEntry.model_validate(item, context=self._card_of)
                 self._read_exception(("exceptions", index), entry, indices)
 
-    def _read_exception(self, place: Place, entry: OverrideEntry, indices: dict[tuple[str, ...], int]) -> None:
+    def _read_exception(self, path: KeyPath, entry: OverrideEntry, indices: dict[tuple[str, ...], int]) -> None:
         learners, methods = (
             {variant for name in names or () for variant in section.families.get(name, [name])}
             for names, section in ((entry.learner, self._learners), (entry.method, self._methods))
@@ -193,13 +193,13 @@ class Resolution:
             for learner, method in self._pairs
             if learner in learners and (entry.method is None or method in methods)
         ]
-        self._check_names_of_exception(place, entry, columns)
+        self._check_names_of_exception(path, entry, columns)
         card = self._card_of(entry.card) if entry.card else None
         if card:
-            self._check_card(place, entry, card)
+            self._check_card(path, entry, card)
         for learner, method in columns:
-            self._check_settings(place, entry, learner, method)
-        self._check_repeats(place, entry, columns, indices)
+            self._check_settings(path, entry, learner, method)
+        self._check_repeats(path, entry, columns, indices)
         self.overrides.append(
             Override(
                 datasets=tuple(name for _, name in entry.named_datasets),
@@ -213,13 +213,13 @@ class Resolution:
             )
         )
 
-    def _check_names_of_exception(self, place: Place, entry: OverrideEntry, columns: list[tuple[str, str]]) -> None:
+    def _check_names_of_exception(self, path: KeyPath, entry: OverrideEntry, columns: list[tuple[str, str]]) -> None:
         datasets = [card_name(text) for text in texts(self._file.data.get("datasets"))]
         for key, name in entry.named_datasets:
             if datasets and name not in datasets:
-                self._file.report((*place, key), f'"{name}" is not one of the data sets{did_you_mean(name, datasets)}')
+                self._file.report((*path, key), f'"{name}" is not one of the data sets{did_you_mean(name, datasets)}')
         checks = [
-            section.check_known(name, (*place, key))
+            section.check_known(name, (*path, key))
             for key, names, section in (
                 ("learner", entry.learner, self._learners),
                 ("method", entry.method or [], self._methods),
@@ -228,9 +228,9 @@ class Resolution:
         ]
         if all(checks) and not columns and not self._learners.reported_names and not self._methods.reported_names:
             learners, methods = " and ".join(entry.learner), " and ".join(entry.method or [])
-            self._file.report((*place, "method"), f"{learners} is not combined with {methods}")
+            self._file.report((*path, "method"), f"{learners} is not combined with {methods}")
 
-    def _check_settings(self, place: Place, entry: OverrideEntry, learner: str, method: str) -> None:
+    def _check_settings(self, path: KeyPath, entry: OverrideEntry, learner: str, method: str) -> None:
         base, wrapper = self._learners.valid_components.get(learner), self._methods.valid_components.get(method)
         if base is None or wrapper is None:
             return
@@ -243,20 +243,20 @@ class Resolution:
                 ("params", component, entry.params),
                 ("method_params", self._methods.classes[method], entry.method_params),
             )
-            for fault in parameter_faults(owner, values, (*place, key))
+            for fault in parameter_faults(owner, values, (*path, key))
         ]
         if not faults and (entry.params or entry.method_params or use):
             params = {**params, **entry.params}
             all_method_params = {**wrapper.params, **self._pairs[learner, method], **entry.method_params}
             if fault := self._learners.fault(component, params):
-                faults = [((*place, "params"), fault)]
+                faults = [((*path, "params"), fault)]
             elif fault := self._misfit(component, params, replace(wrapper, params=all_method_params)):
                 key = next(key for key in ("method_params", "params", "use") if getattr(entry, key))
-                faults = [((*place, key), f"{learner} with {method}: {fault}")]
-        for fault_place, message in faults:
-            self._file.report(fault_place, message)
+                faults = [((*path, key), f"{learner} with {method}: {fault}")]
+        for fault_path, message in faults:
+            self._file.report(fault_path, message)
 
-    def _check_card(self, place: Place, entry: OverrideEntry, card: Card) -> None:
+    def _check_card(self, path: KeyPath, entry: OverrideEntry, card: Card) -> None:
         names = {name for _, name in entry.named_datasets}
         for text in texts(self._file.data.get("datasets")):
             try:
@@ -265,7 +265,7 @@ class Resolution:
                 continue  # reported at the data set's own line
             if old_card.name == card.name and old_card.digest != card.digest:
                 message = f'"{entry.card}" and "{text}" are both called "{card.name}"; rename one'
-                self._file.report((*place, "card"), message)
+                self._file.report((*path, "card"), message)
             if (
                 old_card.name in names
                 and not self._file.data.get("split")
@@ -275,13 +275,13 @@ class Resolution:
                     f"{card.name} has a {card.split.kind} split and {old_card.name} a {old_card.split.kind} one, so "
                     "their numbers of splits differ; list it under datasets instead"
                 )
-                self._file.report((*place, "card"), message)
+                self._file.report((*path, "card"), message)
 
     def _check_repeats(
-        self, place: Place, entry: OverrideEntry, columns: list[tuple[str, str]], indices: dict[tuple[str, ...], int]
+        self, path: KeyPath, entry: OverrideEntry, columns: list[tuple[str, str]], indices: dict[tuple[str, ...], int]
     ) -> None:
         """Report what an earlier exception already sets for the same cell. ``indices`` holds the exception of each."""
-        index = int(place[-1])
+        index = int(path[-1])
         settings = [key for key in ("card", "use", "skip") if getattr(entry, key)]
         settings += [f"{key}: {name}" for key in SETTINGS[2:4] for name in getattr(entry, key)]
         for _, dataset in entry.named_datasets:
@@ -292,7 +292,7 @@ class Resolution:
                     line = self._file.line(("exceptions", indices[conflicts[0]]))
                     cell = f"{dataset} with {learner} and {method}"
                     message = f'the exception on line {line} sets "{conflicts[0][-1]}" of {cell} already'
-                    self._file.report(place, message)
+                    self._file.report(path, message)
                     return
                 indices.update(dict.fromkeys(cell_settings, index))
 
@@ -325,15 +325,15 @@ class Resolution:
         for name, entry in self._learners.entries.items():
             self._check_name_in("the paper", "learner", entry.paper, learners, ("learners", name, "paper"))
         for name, entry in self._methods.entries.items():
-            place: Place = ("methods", name, "paper")
+            key_path: KeyPath = ("methods", name, "paper")
             if not isinstance(entry.paper, dict):
-                self._check_name_in("the paper", "method", entry.paper, methods, place)
+                self._check_name_in("the paper", "method", entry.paper, methods, key_path)
                 continue
             for variant, method in entry.paper.items():
-                self._check_name_in(name, "variant", variant, list(entry.variants or ()), (*place, variant))
-                self._check_name_in("the paper", "method", method, methods, (*place, variant))
+                self._check_name_in(name, "variant", variant, list(entry.variants or ()), (*key_path, variant))
+                self._check_name_in("the paper", "method", method, methods, (*key_path, variant))
 
-    def _check_name_in(self, owner: str, kind: str, name: str | None, names: list[str], place: Place) -> None:
+    def _check_name_in(self, owner: str, kind: str, name: str | None, names: list[str], key_path: KeyPath) -> None:
         if name is not None and name not in names:
             hint = f"{did_you_mean(name, names)} (it has: {', '.join(names) or 'none'})"
-            self._file.report(place, f'{owner} has no {kind} "{name}"{hint}')
+            self._file.report(key_path, f'{owner} has no {kind} "{name}"{hint}')

@@ -21,7 +21,7 @@ from probcal.components.registry import LEARNER_NAMES, METHOD_NAMES, Builtin, Re
 from probcal.components.trust import text_faults, trusted_class
 from probcal.config.experiment_file import LearnerEntry, MethodEntry
 from probcal.errors import OF_A_PLUGIN, ProbcalError, did_you_mean, unknown_name
-from probcal.yaml_file import Place, YamlFile, entries, named_items
+from probcal.yaml_file import KeyPath, YamlFile, entries, named_items
 
 _LONGEST_NAME = 100
 _ENTRY_NAME = re.compile(r"\w[\w.-]{0,99}")
@@ -65,12 +65,12 @@ METHOD = Kind("method", METHOD_NAMES, "sklearn.calibration.CalibratedClassifierC
 
 
 class Section:
-    """Read ``learners`` or ``methods``. Entries at ``faulty_places`` are skipped, because pydantic reports them."""
+    """Read ``learners`` or ``methods``. Entries at ``faulty_paths`` are skipped, because pydantic reports them."""
 
-    def __init__(self, file: YamlFile, kind: Kind, faulty_places: list[Place]) -> None:
+    def __init__(self, file: YamlFile, kind: Kind, faulty_paths: list[KeyPath]) -> None:
         self._file, self._kind = file, kind
-        self.places: dict[str, Place] = {}
-        """Name -> place of every named entry, even a malformed one, and of its variants."""
+        self.key_paths: dict[str, KeyPath] = {}
+        """Name -> key path of every named entry, even a malformed one, and of its variants."""
         self.families: dict[str, list[str]] = {}
         """Entry -> the names of its variants, or its own name where it has none."""
         self.entries: dict[str, Any] = {}
@@ -83,37 +83,37 @@ class Section:
         value = file.data.get(section)
         for index, name in enumerate(value if isinstance(value, list) else []):
             if isinstance(name, str):
-                if name in self.places:
+                if name in self.key_paths:
                     file.report((section, index), f'the {kind.word} "{name}" is listed twice')
-                self.places.setdefault(name, (section, index))
-        self.places.update({name: (section, name) for name in named_items(value)})
-        self.families = {name: [name] for name in self.places}
-        faulty_entries = {place[:2] for place in faulty_places}
+                self.key_paths.setdefault(name, (section, index))
+        self.key_paths.update({name: (section, name) for name in named_items(value)})
+        self.families = {name: [name] for name in self.key_paths}
+        faulty_entries = {key_path[:2] for key_path in faulty_paths}
         raw_entries = {} if (section,) in faulty_entries else entries(file.data, section)
-        for name, place in self.places.items():
-            if place in faulty_entries or name not in raw_entries:
+        for name, key_path in self.key_paths.items():
+            if key_path in faulty_entries or name not in raw_entries:
                 self.reported_names.append(name)
             else:
                 self.entries[name] = kind.model.model_validate(raw_entries[name])
         for name, entry in self.entries.items():
-            self._check(self.places[name], name, entry)
+            self._check(self.key_paths[name], name, entry)
 
-    def check_known(self, name: str, place: Place) -> bool:
-        """Return whether ``name`` is in the section, and report it at ``place`` if it is not.
+    def check_known(self, name: str, key_path: KeyPath) -> bool:
+        """Return whether ``name`` is in the section, and report it at ``key_path`` if it is not.
 
         A name that is wrong because of a fault that is reported already counts as known.
         """
         is_variant = any(name.startswith(f"{entry}.") for entry in self.reported_names)
-        is_known = not self.places or name in self.places or is_variant
+        is_known = not self.key_paths or name in self.key_paths or is_variant
         if is_known or did_you_mean(name, self.reported_names):
             return True
-        suggestion = did_you_mean(name, self.places)
-        self._file.report(place, f'"{name}" is not one of the {self._kind.word}s{suggestion}')
+        suggestion = did_you_mean(name, self.key_paths)
+        self._file.report(key_path, f'"{name}" is not one of the {self._kind.word}s{suggestion}')
         return False
 
-    def _check(self, place: Place, name: str, entry: Any) -> None:
+    def _check(self, key_path: KeyPath, name: str, entry: Any) -> None:
         word = self._kind.word
-        self._check_names(place, name, entry.variants or {})
+        self._check_names(key_path, name, entry.variants or {})
         type_name = entry.type or name
         try:
             builtin = self._kind.names.find(type_name)
@@ -127,57 +127,57 @@ class Section:
             if misfit := self._kind.fault(component):
                 raise ProbcalError(misfit)
         except ProbcalError as error:
-            self._file.report((*place, "type"), str(error))
+            self._file.report((*key_path, "type"), str(error))
             return
         # a fault of the entry counts for all variants, and is reported only here
-        has_faults = self._report_faults(component, entry.params, (*place, "params"))
+        has_faults = self._report_faults(component, entry.params, (*key_path, "params"))
         for variant, params in (entry.variants or {"": {}}).items():
             variant_component = _component(name, variant, builtin, entry, {**entry.params, **params})
             self.classes[variant_component.name] = component
-            params_place = (*place, "variants", variant) if variant else (*place, "params")
-            if self._report_faults(component, params, params_place) or has_faults:
+            params_path = (*key_path, "variants", variant) if variant else (*key_path, "params")
+            if self._report_faults(component, params, params_path) or has_faults:
                 continue
-            places = {**dict.fromkeys(entry.params, (*place, "params")), **dict.fromkeys(params, params_place)}
-            if self._check_values(component, builtin, {**entry.params, **params}, places, params_place):
+            key_paths = {**dict.fromkeys(entry.params, (*key_path, "params")), **dict.fromkeys(params, params_path)}
+            if self._check_values(component, builtin, {**entry.params, **params}, key_paths, params_path):
                 self.valid_components[variant_component.name] = variant_component
                 if variant_component.shared_seed:
-                    self._check_seed((*place, "shared_seed"), variant_component)
+                    self._check_seed((*key_path, "shared_seed"), variant_component)
 
-    def _check_names(self, place: Place, name: str, variants: Mapping[str, Any]) -> None:
+    def _check_names(self, key_path: KeyPath, name: str, variants: Mapping[str, Any]) -> None:
         word, report = self._kind.word, self._file.report
         rule = f"only letters, digits, . _ and -, at most {_LONGEST_NAME}"
         if not _ENTRY_NAME.fullmatch(name):
-            report(place, f'"{name}" cannot name a {word}: {rule}')
+            report(key_path, f'"{name}" cannot name a {word}: {rule}')
         if variants:
             self.families[name] = [f"{name}.{variant}" for variant in variants]
         for variant in variants:
-            full_name, variant_place = f"{name}.{variant}", (*place, "variants", variant)
+            full_name, variant_path = f"{name}.{variant}", (*key_path, "variants", variant)
             if not _ENTRY_NAME.fullmatch(variant) or len(full_name) > _LONGEST_NAME:
-                report(variant_place, f'"{variant}" cannot name a variant of {name}: {rule} together')
-            elif full_name in self.places:
-                owner = f'the {word} "{full_name}" on line {self._file.line(self.places[full_name])}'
-                report(variant_place, f'the variant "{variant}" of {name} is called as {owner}; rename one')
-            self.places.setdefault(full_name, variant_place)
+                report(variant_path, f'"{variant}" cannot name a variant of {name}: {rule} together')
+            elif full_name in self.key_paths:
+                owner = f'the {word} "{full_name}" on line {self._file.line(self.key_paths[full_name])}'
+                report(variant_path, f'the variant "{variant}" of {name} is called as {owner}; rename one')
+            self.key_paths.setdefault(full_name, variant_path)
 
-    def _check_seed(self, place: Place, variant_component: Component) -> None:
+    def _check_seed(self, path: KeyPath, variant_component: Component) -> None:
         """Check that the parameter ``random_state``, which gets a shared seed, exists and is not set."""
         component = self.classes[variant_component.name]
         if "random_state" not in parameter_names(component):
-            self._file.report(place, f"{component.__name__} has no random_state to share; remove shared_seed")
+            self._file.report(path, f"{component.__name__} has no random_state to share; remove shared_seed")
         elif variant_component.params.get("random_state") is not None:
-            self._file.report(place, f"{variant_component.entry} has a random_state of its own; remove one of the two")
+            self._file.report(path, f"{variant_component.entry} has a random_state of its own; remove one of the two")
 
-    def _report_faults(self, component: type, params: Mapping[str, Any], place: Place) -> bool:
+    def _report_faults(self, component: type, params: Mapping[str, Any], key_path: KeyPath) -> bool:
         """Report unknown parameters, and faults of nested components. Return whether there are any."""
-        faults = parameter_faults(component, params, place)
-        for fault_place, message in faults:
-            self._file.report(fault_place, message)
+        faults = parameter_faults(component, params, key_path)
+        for fault_path, message in faults:
+            self._file.report(fault_path, message)
         return bool(faults)
 
     def _check_values(
-        self, component: type, builtin: Builtin, params: dict[str, Any], places: dict[str, Place], default_place: Place
+        self, component: type, builtin: Builtin, params: dict[str, Any], paths: dict[str, KeyPath], shared_path: KeyPath
     ) -> bool:
-        """Report each faulty parameter at its place in ``places``, or a fault of all together at ``default_place``.
+        """Report each faulty parameter at its path in ``paths``, or a fault of all together at ``shared_path``.
 
         Return whether there is no fault.
         """
@@ -193,9 +193,9 @@ class Section:
             # Several parameters can have one fault, such as that two of them do not go together.
             if message is not None and message not in messages:
                 messages.add(message)
-                self._file.report((*places[parameter], parameter), message)
+                self._file.report((*paths[parameter], parameter), message)
         if not messages:
-            self._file.report(default_place, fault)
+            self._file.report(shared_path, fault)
         return False
 
     def fault(self, component: type, params: Mapping[str, Any], partial: bool = False) -> str | None:
@@ -213,17 +213,16 @@ class Section:
             return None if partial else str(error)
 
 
-def parameter_faults(component: type, params: Mapping[str, Any], place: Place) -> list[tuple[Place, str]]:
-    """Return the place and message of each unknown parameter, untrusted text and fault of a nested component.
+def parameter_faults(component: type, params: Mapping[str, Any], key_path: KeyPath) -> list[tuple[KeyPath, str]]:
+    """Return the key path and message of each unknown parameter, untrusted text and fault of a nested component.
 
-    ``params`` stand at ``place``. Values are not checked. A learner such as BaggingClassifier may get another learner
-    as its ``estimator``.
+    ``params`` stand at ``key_path``. Values are not checked. A learner such as BaggingClassifier may get another
+    learner as its ``estimator``.
     """
     is_nested = takes_parameter(component, "estimator") and is_component(params.get("estimator"))
     own_params = {name: value for name, value in params.items() if not (is_nested and name == "estimator")}
-    unknown_faults = [((*place, name), message) for name, message in unknown_parameters(component, own_params).items()]
-    untrusted_texts = [((*place, name), message) for name, message in text_faults(component, params)]
-    return [*unknown_faults, *untrusted_texts, *nested_faults(params, place)]
+    messages = [*unknown_parameters(component, own_params).items(), *text_faults(component, params)]
+    return [*(((*key_path, name), message) for name, message in messages), *nested_faults(params, key_path)]
 
 
 def _component(name: str, variant: str, builtin: Builtin, entry: Any, params: dict[str, Any]) -> Component:

@@ -17,7 +17,7 @@ from probcal.config.experiment_file import MOST_SPLITS, ExperimentFile, card_rea
 from probcal.data.card import Card
 from probcal.data.splits import Split, repetitions_of
 from probcal.errors import ProbcalError, did_you_mean
-from probcal.yaml_file import Place, YamlFile, texts
+from probcal.yaml_file import KeyPath, YamlFile, texts
 from probcal.yaml_validation import Validation
 
 __all__ = [
@@ -163,8 +163,8 @@ def parse_experiment(file: YamlFile) -> Experiment:
     """Return the experiment in a file already read. Raise FileProblems with all its faults."""
     card_of = card_reader(file.path.parent)
     validation = Validation(ExperimentFile, file, card_of)
-    resolution = Resolution(file, validation.faulty_places, card_of)
-    check_splits(file, validation.faulty_places, card_of)
+    resolution = Resolution(file, validation.faulty_paths, card_of)
+    check_splits(file, validation.faulty_paths, card_of)
     # Raises last, so that the faults of columns and splits are reported together with those of the model.
     content = validation.finish()
     return Experiment(
@@ -188,13 +188,13 @@ def parse_experiment(file: YamlFile) -> Experiment:
     )
 
 
-def check_splits(file: YamlFile, faulty_places: list[Place], card_of: Callable[[str], Card]) -> None:
+def check_splits(file: YamlFile, faulty_paths: list[KeyPath], card_of: Callable[[str], Card]) -> None:
     """Report to ``file`` each data set that its ``split`` does not fit, and too many splits.
 
-    Parts at ``faulty_places`` are skipped, because pydantic reports them. ``card_of`` reads a card.
+    Parts at ``faulty_paths`` are skipped, because pydantic reports them. ``card_of`` reads a card.
     """
     data = file.data
-    if {place[:1] for place in faulty_places} & {("split",), ("repeats",), ("repeat_fixed_splits",), ("datasets",)}:
+    if {path[:1] for path in faulty_paths} & {("split",), ("repeats",), ("repeat_fixed_splits",), ("datasets",)}:
         return
     try:
         experiment_split = Split.model_validate(data["split"]) if data.get("split") else None

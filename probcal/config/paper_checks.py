@@ -10,7 +10,7 @@ from probcal.metrics import NAMED
 from probcal.metrics.plugins import find_metric
 from probcal.papers.deviations import known_deviations
 from probcal.papers.published import PublishedPaper, folder_of
-from probcal.yaml_file import Place, YamlFile
+from probcal.yaml_file import KeyPath, YamlFile
 
 
 def refuse_paper_faults(experiment: Experiment) -> None:
@@ -35,7 +35,7 @@ def refuse_paper_faults(experiment: Experiment) -> None:
         raise FileProblems(experiment.path, problems)
 
 
-def _useless_parts(experiment: Experiment, paper: PublishedPaper) -> Iterator[tuple[Place, str]]:
+def _useless_parts(experiment: Experiment, paper: PublishedPaper) -> Iterator[tuple[KeyPath, str]]:
     """Yield the places of the experiment with nothing that the paper has numbers or claims of, and what it has."""
     metrics = dict.fromkeys([*paper.tables, *(name for claim in paper.claims for name in claim.metrics)])
     if paper.tables and not metrics.keys() & {*experiment.metrics}:

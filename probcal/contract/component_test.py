@@ -124,7 +124,7 @@ def test_components(
     learner: str | None,
     params: Sequence[str],
     print_line: Callable[[str], object],
-    tracebacks: bool = False,  # noqa: PT028
+    tracebacks: bool,
 ) -> bool:
     """Return whether no check failed. Raises ProbcalError for an invalid name, before any check."""
     settings = dict(map(parameter, params))

@@ -148,10 +148,6 @@ def cross_entropy(
     ``predict_proba``, of shape (n_rows, 2). From ``p`` of shape (n_rows,), the probability of label 0 is computed as
     1 - p. This is 0 where p rounds to 1, although the classifier gave label 0 a small probability.
 
-    The text of Langford & Zadrozny (2005) has the natural logarithm, but the numbers of their Table 1 are in bits. For
-    COIL, their J48 has one leaf and a log loss of .326. The entropy of 238 positive rows in 4000 is .3255 bits or .2256
-    nats.
-
     Parameters
     ----------
     y : array-like of shape (n_rows,)

@@ -214,10 +214,10 @@ class ExperimentResults:
             installed.
         """
         require("matplotlib", "a reliability diagram")
-        from probcal.reporting.figures import prediction_figures_of
+        from probcal.reporting.figures import build_prediction_figures
 
         selection = Selection(*map(as_names, (datasets, learners, methods)))
-        return Figures(prediction_figures_of(self._store, "reliability", selection))
+        return Figures(build_prediction_figures(self._store, "reliability", selection))
 
     def __repr__(self) -> str:
         return f"ExperimentResults({str(self.folder)!r}): {self._state_text()}"

@@ -115,8 +115,8 @@ def _unknown_names(file: YamlFile, deviations: Sequence[Deviation], paper: Publi
             "claims": ("claim", [claim.label for claim in paper.claims]),
         }
         for key, (noun, names) in choices.items():
-            for place, name in enumerate(getattr(deviation, key)):
+            for number, name in enumerate(getattr(deviation, key)):
                 if name not in names:
                     hint = f"{did_you_mean(name, names)} (it has: {', '.join(dict.fromkeys(names))})"
-                    line = file.line(("deviations", index, key, place))
+                    line = file.line(("deviations", index, key, number))
                     yield Problem(line, f'the paper has no {noun} "{name}"{hint}')

@@ -1,4 +1,4 @@
-"""Numbers that a paper printed, and its claims as data that can be checked."""
+"""Numbers that a paper printed, with its claims, read from its YAML file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import functools
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
@@ -16,133 +16,9 @@ from probcal._io import refuse_cut_off
 from probcal.components.plugins import declarations, paper_folder
 from probcal.errors import FileProblems, ProbcalError, Problem, did_you_mean
 from probcal.papers.bands import DrawDistribution, read_distributions
-from probcal.yaml_file import Place, YamlFile
+from probcal.papers.claims import Claim
+from probcal.yaml_file import KeyPath, YamlFile
 from probcal.yaml_validation import validate_file
-
-_COLUMN_COUNTS = {
-    **dict.fromkeys(("beats", "even", "same", "gains_most", "gains"), 2),
-    **dict.fromkeys(("infinite", "finite", "converges", "saves", "grows_most"), 1),
-    "printed_best": 0,
-}
-"""Number of columns that each kind takes. Kinds that are not listed take any number."""
-
-
-class Claim(BaseModel):
-    """Describe one claim of a paper.
-
-    ``kind`` says what is counted, over the data sets and separately for each of ``metrics``:
-
-    - ``beats``: the first of ``columns`` is better than the second
-    - ``even``: neither of two columns is better in significantly more data sets (sign test, 5 %)
-    - ``same``: two columns differ by at most ``within``
-    - ``gains_most``: the first column beats the second with more wins less losses by the first of ``metrics`` than by
-      any other of them
-    - ``infinite``: the column is ∞ on at least half of the splits
-    - ``finite``: the column is ∞ on no split
-    - ``best``: one of ``columns`` is the best of all, or shares that place. All metrics count together
-    - ``printed_best``: the best of all, or one that shares that place, is the method that the paper names
-    - ``converges``: the column after ``after`` stages differs from its end by at most ``within``
-    - ``saves``: 1 less the column's loss ratio, averaged over the data sets, is in the range ``between``, give or
-      take ``within``
-    - ``gains``: on every split, the first column's log10 loss less that of the second, which protects it, is the
-      second's log10 S, give or take the share ``within`` of it
-    - ``ranked``: the mean ranks of ``columns`` over the data sets are in this order, the best one first
-    - ``ranks_apart``: by Friedman's and Nemenyi's test at 5 %, the first of ``columns`` ranks better than the second.
-      The other columns are ranked with them
-    - ``grows_most``: the tenth of the stream in which the column's log10 S grows most begins in the range ``between``
-      of the stream
-
-    ``beats`` and ``same`` with ``after`` use the numbers at that stage.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    label: str
-    quote: str
-    kind: Literal[
-        "beats",
-        "even",
-        "same",
-        "gains_most",
-        "infinite",
-        "finite",
-        "best",
-        "printed_best",
-        "converges",
-        "saves",
-        "gains",
-        "grows_most",
-        "ranked",
-        "ranks_apart",
-    ]
-    columns: tuple[str, ...] = ()
-    """Titles of published columns."""
-    metrics: tuple[str, ...] = ()
-    at_least: int | Literal["most", "all"] = "all"
-    """Number of data sets that it must hold for (of entries, where all metrics count together)."""
-    all_but: tuple[str, ...] = ()
-    """Data sets that are left out."""
-    datasets: tuple[str, ...] = ()
-    """Data sets that it is about. Default: all of the paper."""
-    within: float = 0.0005
-    after: int = 0
-    between: tuple[float, float] = (0.0, 0.0)
-
-    @model_validator(mode="after")
-    def _check_number_of_columns(self) -> Claim:
-        if len(self.columns) != _COLUMN_COUNTS.get(self.kind, len(self.columns)):
-            raise ValueError(f"{self.label}: {self.kind} takes {_COLUMN_COUNTS[self.kind]} columns")
-        if self.kind in ("ranked", "ranks_apart") and len(self.columns) < 2:
-            raise ValueError(f"{self.label}: {self.kind} takes two columns or more")
-        return self
-
-    def required_count(self, entries: int) -> int:
-        """Return how many of ``entries`` must agree with the claim."""
-        if isinstance(self.at_least, int):
-            return self.at_least
-        return entries // 2 + 1 if self.at_least == "most" else entries
-
-    def partial_claim(self, datasets: tuple[str, ...], share: float) -> Claim:
-        """Return the claim for ``datasets`` only, with the ``share`` of a required number, rounded up."""
-        # Less a little, because a share such as 1/3 times 3 may be rounded above a whole number.
-        at_least = self.at_least if isinstance(self.at_least, str) else math.ceil(share * self.at_least - 1e-9)
-        return self.model_copy(update={"datasets": datasets, "at_least": at_least})
-
-    def statement(self) -> str:
-        """Return in words what is evaluated."""
-        a, b = (*self.columns, "", "")[:2]
-        texts = {
-            "beats": f"{a} better than {b}",
-            "even": f"neither {a} nor {b} better by a sign test at 5 %",
-            "same": f"{a} and {b} within {self.within:g} of each other",
-            "gains_most": f"{a} beats {b} more clearly by {(*self.metrics, '')[0]} than by the other metrics",
-            "infinite": f"{a} infinite on half of the splits or more",
-            "finite": f"{a} finite on every split",
-            "best": f"{' or '.join(self.columns)} best",
-            "printed_best": "best as in the paper's table of best methods",
-            "converges": f"{a} after {self.after} stages within {self.within:g} of where it ends",
-            "saves": f"{a} saves {self.range_text()} of the loss on average, within {100 * self.within:g} points",
-            "gains": f"{a} less {b} is log10 S of {b} within {self.within:g} of it on every split",
-            "grows_most": f"{a} grows most in a tenth of the rows that begins at {self.range_text()} of them",
-            "ranked": f"mean ranks in the order {', '.join(self.columns)}",
-            "ranks_apart": f"{a} ranks better than {b} by Nemenyi's test at 5 %, among {', '.join(self.columns)}",
-        }
-        stages = f" at stage {self.after}" if self.after and self.kind in ("beats", "same") else ""
-        return texts[self.kind] + stages + self._scope_text()
-
-    def range_text(self) -> str:
-        """Return ``between`` in percent: ``12 %``, ``3 to 5 %``."""
-        return f"{' to '.join(dict.fromkeys(f'{100 * share:g}' for share in self.between))} %"
-
-    def _scope_text(self) -> str:
-        if self.kind in ("even", "gains_most", "saves"):
-            return ""
-        scope = f"all of {', '.join(self.datasets)}" if self.datasets else "all data sets"
-        if self.all_but:
-            return f", {scope} but {', '.join(self.all_but)}"
-        unit = "entries" if self.kind in ("best", "printed_best") else "data sets"
-        texts = {"all": f", {scope}", "most": f", most {unit}"}
-        return texts.get(str(self.at_least), f", at least {self.at_least} {unit}")
 
 
 def _with_labels(raw: Any) -> Any:
@@ -383,7 +259,7 @@ def _read_paper(folder: Path, name: str) -> PublishedPaper:
                 if table.file
                 else _Numbers(table.rows, table.spreads, texts["tables"][metric]["rows"]),
                 list(columns.values()),
-                {place[:3]: distribution for place, distribution in distributions.items() if place[3] == metric},
+                {key[:3]: distribution for key, distribution in distributions.items() if key[3] == metric},
             )
             for metric, table in content.tables.items()
         },
@@ -397,19 +273,19 @@ def _read_paper(folder: Path, name: str) -> PublishedPaper:
 
 def _refuse_unknown_names(file: YamlFile, content: _PaperFile) -> None:
     """Raise FileProblems for columns and data sets that the file does not list, and for rows of another length."""
-    titles: list[tuple[Place, str]] = [(("exact", title), title) for title in content.exact]
+    titles: list[tuple[KeyPath, str]] = [(("exact", title), title) for title in content.exact]
     titles += [(("plain",), content.plain)] if content.plain else []
     titles += [(("best_entries", entry), title) for entry, names in content.best_entries.items() for title in names]
     titles += [
         (("claims", label, "columns"), title) for label, claim in content.claims.items() for title in claim.columns
     ]
-    rows: list[tuple[Place, str, list[float | None]]] = [
+    rows: list[tuple[KeyPath, str, list[float | None]]] = [
         (("tables", metric, key, dataset), dataset, row)
         for metric, table in content.tables.items()
         for key, numbers in (("rows", table.rows), ("spreads", table.spreads))
         for dataset, row in numbers.items()
     ]
-    datasets: list[tuple[Place, str]] = [(place, dataset) for place, dataset, _ in rows]
+    datasets: list[tuple[KeyPath, str]] = [(key_path, dataset) for key_path, dataset, _ in rows]
     datasets += [(("best", dataset), dataset) for dataset in content.best]
     datasets += [
         (("claims", label, key), dataset)
@@ -418,13 +294,13 @@ def _refuse_unknown_names(file: YamlFile, content: _PaperFile) -> None:
         for dataset in getattr(claim, key)
     ]
     for section, names, known in (("columns", titles, content.columns), ("datasets", datasets, content.datasets)):
-        for place, name in names:
+        for key_path, name in names:
             if name not in known:
-                file.report(place, f'"{name}" is not under "{section}"{did_you_mean(name, known)}')
-    for place, dataset, row in rows:
+                file.report(key_path, f'"{name}" is not under "{section}"{did_you_mean(name, known)}')
+    for key_path, dataset, row in rows:
         if len(row) != len(content.columns):
             file.report(
-                place, f"{dataset} has {len(row)} values; write one for each of the {len(content.columns)} columns"
+                key_path, f"{dataset} has {len(row)} values; write one for each of the {len(content.columns)} columns"
             )
     if file.problems:
         raise FileProblems(file.path, file.problems)
@@ -441,13 +317,13 @@ def _csv_numbers(content: _PaperFile, metric: str, path: Path) -> _Numbers:
         for line in lines
         if line["metric"] == metric
     }
-    places = [(column.learner, column.method) for column in content.columns.values()]
-    wanted = [(title, *place) for title in content.datasets.values() for place in places]
-    if absent := [place for place in wanted if place not in entries]:
+    columns = [(column.learner, column.method) for column in content.columns.values()]
+    wanted = [(title, *column) for title in content.datasets.values() for column in columns]
+    if absent := [key for key in wanted if key not in entries]:
         others = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
         fault = f"has no line of the metric {metric} for {', '.join(absent[0])}{others}"
         raise FileProblems(path, [Problem(0, fault)])
-    entries_by_row = {name: [entries[title, *place] for place in places] for name, title in content.datasets.items()}
+    entries_by_row = {name: [entries[title, *column] for column in columns] for name, title in content.datasets.items()}
     rows: _Rows = {name: [float(mean) for mean, _ in row] for name, row in entries_by_row.items()}
     spreads: _Rows = {name: [float(sd) for _, sd in row] for name, row in entries_by_row.items()}
     return _Numbers(rows, spreads, {name: [mean for mean, _ in row] for name, row in entries_by_row.items()})

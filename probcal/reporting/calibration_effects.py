@@ -20,7 +20,7 @@ from probcal.reporting.grid import NOT_RUN, Grid, Text, group_by, span_text
 from probcal.reporting.metric_table import PAPER, minor_lines
 from probcal.store.cell_result import Results
 from probcal.store.stored_experiment import ResultColumn, Row, StoredExperiment
-from probcal.store.summary import stages_of
+from probcal.store.summary import done_stages
 
 ERROR_METRIC = "c_emp"
 
@@ -48,7 +48,7 @@ class CalibrationEffect:
         return np.asarray(self.ratios.mean(axis=1))
 
 
-def effects_of(stored: StoredExperiment, results: Results) -> list[CalibrationEffect]:
+def measure_effects(stored: StoredExperiment, results: Results) -> list[CalibrationEffect]:
     """Return the effects of each data set, in the order of columns, where any result has stages."""
     pairs = [(row, column) for row in stored.datasets for column in stored.columns if column.before_and_after]
     groups = Counter(column.group for column in stored.columns if column.before_and_after)
@@ -57,7 +57,7 @@ def effects_of(stored: StoredExperiment, results: Results) -> list[CalibrationEf
             row,
             column,
             column.group if groups[column.group] == 1 else column.label,
-            stages_of(stored, results, row, column),
+            done_stages(stored, results, row, column),
         )
         for row, column in pairs
     ]
@@ -82,7 +82,7 @@ def _build_effect(row: Row, column: ResultColumn, name: str, cell_stages: Sequen
 
 def calibration_tables(experiment: CheckedResults) -> list[Grid]:
     """Return the tables, or none where no method has stages before and after calibration."""
-    effects = effects_of(experiment.stored, experiment.results)
+    effects = measure_effects(experiment.stored, experiment.results)
     errors = [effect for effect in effects if len(effect.errors)]
     ratios = [effect for effect in effects if effect.ratios.size]
     grids = []

@@ -199,13 +199,13 @@ class LineStyle:
         }
 
 
-def groups_of(columns: Sequence[ResultColumn]) -> dict[ResultColumn, str]:
+def panel_groups(columns: Sequence[ResultColumn]) -> dict[ResultColumn, str]:
     """Return the group of each column for panels. Columns alone in their group form one group without a name."""
     no_groups = len({column.group for column in columns}) == len(columns)
     return {column: "" if no_groups else column.group for column in columns}
 
 
-def styles_of(groups: Mapping[ResultColumn, str]) -> dict[ResultColumn, LineStyle]:
+def line_styles(groups: Mapping[ResultColumn, str]) -> dict[ResultColumn, LineStyle]:
     """Return a style for each method, the same with every learner. Columns of one group never share a style."""
     numbers: dict[Hashable, int] = {}
     styles: dict[ResultColumn, LineStyle] = {}

@@ -85,7 +85,7 @@ def _figures(
         warn(note)
 
 
-def prediction_figures_of(store: Store, kind: str, selection: Selection) -> list[Figure]:
+def build_prediction_figures(store: Store, kind: str, selection: Selection) -> list[Figure]:
     """Return the figures of a ``kind`` of ``ESTIMATE_KINDS``, one for each data set, without writing anything.
 
     Raises FigureError, and ProbcalError for names in ``selection`` that the store does not have.

@@ -20,7 +20,7 @@ from matplotlib.path import Path
 from probcal._io import shipped
 from probcal.errors import FileProblems
 from probcal.reporting.drawing import COLOURS, GREY, titled_figure
-from probcal.reporting.stored_curves import Box, Sweep, box_of
+from probcal.reporting.stored_curves import Box, Sweep, bounding_box
 from probcal.store.stored_experiment import StoredExperiment
 from probcal.yaml_file import YamlFile
 
@@ -469,7 +469,7 @@ def _figure(heading: str, panels: Sequence[tuple[IsoPanel, Sweep]], sweeps: Sequ
             axes.set(xlabel="raw score (decision function)", ylabel="predicted probability of the positive class")
         else:
             place = sweep.row, sweep.column.encoding
-            box = box_of(
+            box = bounding_box(
                 [
                     candidate
                     for candidate in sweeps

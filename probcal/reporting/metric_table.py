@@ -11,12 +11,12 @@ from typing import Literal, NamedTuple
 from probcal.metrics.metric import DECIMALS, INFINITY, format_number
 from probcal.papers.bands import SIGMAS, Verdict, difference_in_units
 from probcal.papers.check.comparison import (
-    Place,
-    distribution_of,
+    PublishedKey,
+    draw_distribution,
     has_paper_rows,
-    place_of,
+    judge_number,
+    published_key,
     published_number,
-    verdict_of,
 )
 from probcal.papers.check.findings import CheckedResults
 from probcal.papers.deviations import misprints
@@ -36,7 +36,7 @@ from probcal.reporting.grid import (
 )
 from probcal.store.cell_result import resolve_metric
 from probcal.store.stored_experiment import ResultColumn, Row, StoredExperiment
-from probcal.store.summary import Summary, best_of, summarise
+from probcal.store.summary import Summary, best_names, summarise
 
 
 def has_best_methods(stored: StoredExperiment) -> bool:
@@ -87,7 +87,7 @@ def winner(experiment: CheckedResults, row: Row, metric: str) -> Text:
     """Return the labels of the best columns, with the mark of unfinished means after them."""
     stored = experiment.stored
     summaries = [summarise(stored, experiment.results, row, column, metric) for column in stored.columns]
-    best = best_of({index: summary.mean for index, summary in enumerate(summaries)}, metric)
+    best = best_names({index: summary.mean for index, summary in enumerate(summaries)}, metric)
     is_partial = best and any(summary.n < summary.planned for summary in summaries)
     default = UNDEFINED if any(summary.undefined for summary in summaries) else NOT_RUN
     labels = "/".join(stored.columns[index].label for index in sorted(best))
@@ -114,7 +114,7 @@ def mean_texts(
         means = {index: summaries[index].mean for index in group}
         # The only number of a group is not the best of anything.
         if sum(mean is not None for mean in means.values()) > 1:
-            bold_indices |= best_of(means, metric)
+            bold_indices |= best_names(means, metric)
     texts = []
     for index, summary in enumerate(summaries):
         if summary.mean is None:
@@ -127,7 +127,7 @@ def mean_texts(
     return texts
 
 
-def spread_texts(summaries: Sequence[Summary], decimals: int = DECIMALS) -> list[str]:
+def spread_texts(summaries: Sequence[Summary], decimals: int) -> list[str]:
     return ["" if summary.sd is None else f"±{format_number(summary.sd, decimals)}" for summary in summaries]
 
 
@@ -154,11 +154,11 @@ def _spread_suffix(spread: float | None, decimals: int) -> str:
 
 
 def agreement_text(
-    pairs: Iterable[tuple[Summary, float, Place]], table: PublishedTable, n_misprints: int = 0
+    pairs: Iterable[tuple[Summary, float, PublishedKey]], table: PublishedTable, n_misprints: int = 0
 ) -> str | None:
     """Return the line on the agreement with the paper, judged as ``probcal check`` does. None without a comparison.
 
-    ``pairs`` holds our summary, the published number and its place for each cell that has both. ``n_misprints`` more
+    ``pairs`` holds our summary, the published number and its key for each cell that has both. ``n_misprints`` more
     are left out.
     """
     draws: list[bool] = []
@@ -172,12 +172,12 @@ def agreement_text(
     split = "the paper's folds" if table.splits else "one split" if table.seed is None else f"seed {table.seed}"
     band_text = "one more split" if table.runs == 1 else f"the mean of {table.runs} more"
     # Three counts, because each kind of number has its own rule: tolerance, range of our draws, and band.
-    for summary, number, place in pairs:
-        verdict = verdict_of(summary, number, table, place)
+    for summary, number, key in pairs:
+        verdict = judge_number(summary, number, table, key)
         n_not_judged += verdict is None and bool(summary.values)
         if verdict:
             hits = one_split if has_paper_rows(summary, table) else random_splits
-            (draws if distribution_of(summary, table, place) else hits).append(verdict.in_band)
+            (draws if draw_distribution(summary, table, key) else hits).append(verdict.in_band)
     parts = [
         f"with {split}, {_count_text(one_split)} means are within {tolerance} of the published number"
         if one_split
@@ -235,7 +235,7 @@ class MetricResults:
         """Return the published numbers of a row in brackets, with their sd where the paper gives it."""
         spreads = self.table.spreads if self.table else {}
         columns = self.stored.columns
-        column_spreads = [spreads.get(place_of(row, column)) for column in columns]
+        column_spreads = [spreads.get(published_key(row, column)) for column in columns]
         return bracket_numbers(self.published_numbers(row), column_spreads, self.decimals)
 
     def units_line(self, row: Row) -> list[str]:
@@ -249,7 +249,7 @@ class MetricResults:
         for summary, number, column in zip(self.summaries(row), numbers, self.stored.columns, strict=True):
             text = ""
             if number is not None and summary.values and summary.is_published_split:
-                units = difference_in_units(summary.values[0], number, decimals[place_of(row, column)])
+                units = difference_in_units(summary.values[0], number, decimals[published_key(row, column)])
                 text = f"{units:+.0f}".replace("inf", INFINITY) if units else "0"
             texts.append(text)
         return texts
@@ -275,8 +275,8 @@ class MetricResults:
         """Return the lines that stand below the means, each with its label and one text per column."""
         return [(below.label, below.texts(self, row, decimals)) for below in LINES_BELOW]
 
-    def pair(self, row: Row, column: ResultColumn) -> tuple[Summary, float, Place] | None:
-        """Return our summary, the published number and its place, or None where there is none to compare.
+    def pair(self, row: Row, column: ResultColumn) -> tuple[Summary, float, PublishedKey] | None:
+        """Return our summary, the published number and its key, or None where there is none to compare.
 
         A misprint is not compared. With a seed, the summary has only the repetition of it.
         """
@@ -284,16 +284,17 @@ class MetricResults:
         if self.table is None or number is None or self.is_misprint(row, column):
             return None
         summary = summarise(self.stored, self.experiment.results, row, column, self.metric, self.table.seed)
-        return summary, number, place_of(row, column)
+        return summary, number, published_key(row, column)
 
     def verdict(self, row: Row, column: ResultColumn) -> Verdict | None:
         """Return whether the published number agrees with ours. None where they cannot be compared."""
         pair = self.pair(row, column)
-        return verdict_of(pair[0], pair[1], self.table, pair[2]) if pair and self.table else None
+        return judge_number(pair[0], pair[1], self.table, pair[2]) if pair and self.table else None
 
     def is_misprint(self, row: Row, column: ResultColumn) -> bool:
         """Return whether the published number is one that no predictions can have."""
-        return self.stored.paper is not None and (*place_of(row, column), self.metric) in misprints(self.stored.paper)
+        paper = self.stored.paper
+        return paper is not None and (*published_key(row, column), self.metric) in misprints(paper)
 
     @property
     def table(self) -> PublishedTable | None:
@@ -316,11 +317,11 @@ class MetricResults:
         if self.table is None:
             return notes
         rows = self.stored.datasets
-        places = [(row, column) for row in rows for column in self.stored.columns]
+        cells = [(row, column) for row in rows for column in self.stored.columns]
         if has_units and any(any(self.units_line(row)) for row in rows):
             notes.insert(0, f"{UNITS}: ours minus the published number, in units of its last digit.")
-        pairs = [pair for place in places if (pair := self.pair(*place))]
-        if line := agreement_text(pairs, self.table, sum(self.is_misprint(*place) for place in places)):
+        pairs = [pair for cell in cells if (pair := self.pair(*cell))]
+        if line := agreement_text(pairs, self.table, sum(self.is_misprint(*cell) for cell in cells)):
             notes.insert(0, line)
         return notes
 

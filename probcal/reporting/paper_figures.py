@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from probcal.reporting.calibration_effects import CalibrationEffect, effects_of
+from probcal.reporting.calibration_effects import CalibrationEffect, measure_effects
 from probcal.reporting.drawing import (
     COLOURS,
     GREY,
@@ -27,10 +27,10 @@ from probcal.reporting.stored_curves import (
     Panels,
     missing_cells,
     missing_curves,
-    panels_of,
     shortfalls,
+    stage_panels,
     stored_panels,
-    sweeps_of,
+    stored_sweeps,
     undrawn_columns,
 )
 from probcal.store.cell_result import Results, resolve_metric
@@ -167,8 +167,8 @@ def stored_curves_figure(title: str, panels: Sequence[Panels]) -> Figure:
     styles = {method: LineStyle(index) for index, method in enumerate(methods)}
     figure = titled_figure(title, n_columns * _PANEL_SIZE[0], n_rows * _PANEL_SIZE[1])
     several_datasets = len({panel.row.name for panel in panels}) > 1
-    for place, (draw, panel) in enumerate(subplots, 1):
-        axes = figure.add_subplot(n_rows, n_columns, place)
+    for number, (draw, panel) in enumerate(subplots, 1):
+        axes = figure.add_subplot(n_rows, n_columns, number)
         draw(axes, panel, styles)
         axes.spines[["top", "right"]].set_visible(False)
         if several_datasets:
@@ -217,7 +217,7 @@ def paper_figures(
     figure. ROC curves without a martingale beside them are of the kind ``roc``, all else is ``paper``.
     """
     if PAPER in kinds:
-        if effects := effects_of(stored, results):
+        if effects := measure_effects(stored, results):
             if any(len(effect.errors) for effect in effects):
                 yield "calibration-error", error_figure(stored.title, effects)
             if any(effect.ratios.size for effect in effects):
@@ -225,11 +225,11 @@ def paper_figures(
             columns = [column for column in stored.columns if column.before_and_after]
             for note in missing_cells(stored, results, columns, stages=True):
                 warn(note)
-        sweeps = sweeps_of(own_experiment, results)
+        sweeps = stored_sweeps(own_experiment, results)
         yield from iso_figures(own_experiment, sweeps)
         for note in undrawn_columns(sweeps):
             warn(note)
-        if panels := panels_of(stored, results):
+        if panels := stage_panels(stored, results):
             yield "stages", stages_figure(stored.title, panels)
             for note in shortfalls(stored, results, panels):
                 warn(note)

@@ -14,7 +14,7 @@ from probcal._io import printable
 from probcal.plots.decision import DecisionCurveDisplay
 from probcal.plots.reliability import ReliabilityDisplay
 from probcal.plots.scores import ScoreHistogramDisplay
-from probcal.reporting.drawing import GREY, LineStyle, groups_of, styles_of, titled_figure
+from probcal.reporting.drawing import GREY, LineStyle, line_styles, panel_groups, titled_figure
 from probcal.reporting.grid import group_by, span_text
 from probcal.reporting.prediction_summaries import PredictionFigure
 from probcal.store.cell_result import Results
@@ -62,7 +62,7 @@ def estimate_figures(
     stored: StoredExperiment, results: Results, pictures: Sequence[PredictionFigure], kinds: Sequence[str]
 ) -> Iterator[tuple[str, Figure]]:
     """Yield (file name, figure), drawn under the current settings of matplotlib. Kinds without a line are left out."""
-    groups = groups_of(stored.columns)
+    groups = panel_groups(stored.columns)
     for row in stored.datasets:
         for kind in ESTIMATE_KINDS:
             members = [
@@ -101,16 +101,16 @@ def _curves_figure(
     width, height = _SQUARE_SIZE if kind in (RELIABILITY, ROC) else _COST_SIZE
     n_columns = min(4, math.ceil(math.sqrt(len(panels))))
     n_rows = math.ceil(len(panels) / n_columns)
-    figure, styles = titled_figure(heading, n_columns * width, n_rows * height), styles_of(groups)
-    for place, (group, members) in enumerate(panels, 1):
-        axes = figure.add_subplot(n_rows, n_columns, place)
+    figure, styles = titled_figure(heading, n_columns * width, n_rows * height), line_styles(groups)
+    for number, (group, members) in enumerate(panels, 1):
+        axes = figure.add_subplot(n_rows, n_columns, number)
         _draw_curves(kind, axes, members, styles, aucs)
         if len(panels) > 1:
             axes.set_title(printable(group, LONGEST_NAME))
-        if (place - 1) % n_columns:
+        if (number - 1) % n_columns:
             axes.set_ylabel("")
             axes.tick_params(labelleft=False)
-        if place + n_columns <= len(panels):
+        if number + n_columns <= len(panels):
             axes.set_xlabel("")
             axes.tick_params(labelbottom=False)
     return figure

@@ -15,7 +15,7 @@ import numpy as np
 
 from probcal.store.cell_result import Results
 from probcal.store.stored_experiment import ResultColumn, Row, StoredExperiment
-from probcal.store.summary import done_cells, first_cell, planned_ids, stages_of, stale_ids, summarise
+from probcal.store.summary import done_cells, done_stages, first_cell, planned_ids, stale_ids, summarise
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,10 @@ class CurvePanel:
     curves: list[StageCurve]
 
 
-def panels_of(stored: StoredExperiment, results: Results) -> list[list[CurvePanel]]:
+def stage_panels(stored: StoredExperiment, results: Results) -> list[list[CurvePanel]]:
     """Return one row of panels per metric and one panel per column, for those with stages. Empty without any."""
     column_stages = [
-        (column, [(row.title, stages_of(stored, results, row, column)) for row in stored.datasets])
+        (column, [(row.title, done_stages(stored, results, row, column)) for row in stored.datasets])
         for column in stored.columns
         if not column.before_and_after  # their two stages are no rounds
     ]
@@ -228,7 +228,7 @@ class Sweep:
         return [line for lines in self.borders.values() for line in lines]
 
 
-def box_of(sweeps: Sequence[Sweep]) -> Box:
+def bounding_box(sweeps: Sequence[Sweep]) -> Box:
     """Return the box in which the lines of ``sweeps`` were sought. All are of one data set and one encoding.
 
     A side on which no line ends is as far out as a line or a row lies.
@@ -243,7 +243,7 @@ def box_of(sweeps: Sequence[Sweep]) -> Box:
     return low, np.where(high > low, high, low + 1)
 
 
-def sweeps_of(stored: StoredExperiment, results: Results) -> list[Sweep]:
+def stored_sweeps(stored: StoredExperiment, results: Results) -> list[Sweep]:
     """Return the sweeps of each data set, in the order of columns.
 
     Methods around one learner that differ only in ``answer`` are one sweep, since ``answer`` moves no line. The first

@@ -195,7 +195,7 @@ class Identities:
         group = id(cell.card), id(cell.column), cell.stages, cell.curves, cell.extra_metrics, cell.has_fold_rows
         if group not in self._known:
             # Stored with the cell, so that no other object gets the ids of its card and column.
-            self._known[group] = cell, self._parts_of(cell)
+            self._known[group] = cell, self._cell_parts(cell)
         rows = id(cell.card), id(cell.split), cell.dataset, cell.seed, cell.repetition, cell.max_rows
         if rows not in self._split_digests:
             split = self._split(cell.card, cell.split)
@@ -204,10 +204,10 @@ class Identities:
             )
         return {**self._known[group][1], "split": self._split_digests[rows]}
 
-    def _parts_of(self, cell: Cell) -> dict[str, str]:
+    def _cell_parts(self, cell: Cell) -> dict[str, str]:
         """Return the parts of ``key``, in their order, without the digest of the split."""
         if id(cell.column) not in self._settings:
-            self._settings[id(cell.column)] = cell.column, self._settings_of(cell.column)
+            self._settings[id(cell.column)] = cell.column, self._column_settings(cell.column)
         _, settings = self._settings[id(cell.column)]
         data = self._data(cell.card)
         parts = {
@@ -227,7 +227,7 @@ class Identities:
         }
         return {part: text for part, text in parts.items() if text}
 
-    def _settings_of(self, column: ExperimentColumn) -> dict[str, str]:
+    def _column_settings(self, column: ExperimentColumn) -> dict[str, str]:
         learner, method = column.learner, column.method
         return {
             "learner": self._digest_parts(*_settings(learner), learner.encoding, *_seed_part(learner)),

@@ -12,7 +12,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from probcal._io import join_first, lines_of
+from probcal._io import join_first, numbered_lines
 from probcal.errors import ProbcalError, StoreError
 from probcal.store.cell_result import CellResult, Results, key_digest
 from probcal.store.first_keys import present_key
@@ -98,7 +98,7 @@ class MergeSource:
     def line_at(self, part: str) -> str:
         """Return the file and line of a part of the experiment."""
         path = self.folder / "experiment.json"
-        numbers = [number for number, line in lines_of(path) if (line or "").startswith(f' "{part}":')]
+        numbers = [number for number, line in numbered_lines(path) if (line or "").startswith(f' "{part}":')]
         return f"{path}:{numbers[0] if numbers else 1}"
 
 

@@ -53,7 +53,7 @@ class CurrentResults(Store):
     If a card cannot be read, a warning says that its state is unknown.
     """
 
-    def __init__(self, store: Store, originals: Path | None = None) -> None:
+    def __init__(self, store: Store, originals: Path | None) -> None:
         super().__init__(store.folder)
         self._store, self.is_whole = store, store.is_whole
         self.warnings: list[str] = []
@@ -89,7 +89,7 @@ class CurrentResults(Store):
             reasons = {
                 cell: cards.outdated_reason(card, results[cell], runs)
                 for column in stored.columns
-                for card in [cards.card_of(row, column, full_experiment)]
+                for card in [cards.cell_card(row, column, full_experiment)]
                 for cell in planned_ids(stored, row, column)
                 if cell in results
             }
@@ -116,7 +116,7 @@ class _Cards:
         """Card, data and run -> why such results are not of the card's present data."""
         self.faults: list[str] = []
 
-    def card_of(self, row: Row, column: ResultColumn, stored: StoredExperiment) -> Card | None:
+    def cell_card(self, row: Row, column: ResultColumn, stored: StoredExperiment) -> Card | None:
         """Return the card that a cell reads, by its exception if there is one. None if the card cannot be read."""
         name = self._paths.get(row.name)
         for override, entry in zip(stored.exceptions, self._exceptions, strict=False):

@@ -18,7 +18,7 @@ from probcal.yaml_file import YamlFile
 
 
 def status_lines(
-    store: Store, selection: Selection, originals: Path | None = None, *, every_cell: bool = False, strict: bool = False
+    store: Store, selection: Selection, originals: Path | None, *, every_cell: bool, strict: bool
 ) -> Iterator[str]:
     """Yield the status of the selected cells line by line, the fastest first.
 

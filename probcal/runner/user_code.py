@@ -133,9 +133,9 @@ def _imports(tree: ast.AST, package: str, is_package: bool) -> list[str]:
             base = _absolute_name("." * node.level + (node.module or ""), package)
             # ``from a import b`` gives a and a.b, because b may be a module.
             names += [base, *(f"{base}.{alias.name}" for alias in node.names)]
-        elif isinstance(node, ast.Call) and _name_of(node.func) in _IMPORT_FUNCTIONS:
+        elif isinstance(node, ast.Call) and _last_name(node.func) in _IMPORT_FUNCTIONS:
             names += [_absolute_name(text, package) for text in map(_text, node.args[:1]) if text]
-        elif is_package and isinstance(node, ast.Assign) and "__all__" in map(_name_of, node.targets):
+        elif is_package and isinstance(node, ast.Assign) and "__all__" in map(_last_name, node.targets):
             # ``import *`` reads ``__all__``, and Python then imports the submodules among these names.
             names += [f"{package}.{text}" for text in map(_text, ast.walk(node.value)) if text]
     names += [_dotted(node, aliases) for node in nodes if isinstance(node, ast.Attribute)]
@@ -165,7 +165,7 @@ def _executed_nodes(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_for_type_checkers(node: Any) -> bool:
-    return isinstance(node, ast.If) and _name_of(node.test) == "TYPE_CHECKING"
+    return isinstance(node, ast.If) and _last_name(node.test) == "TYPE_CHECKING"
 
 
 def _absolute_name(name: str, package: str) -> str:
@@ -175,7 +175,7 @@ def _absolute_name(name: str, package: str) -> str:
     return ""
 
 
-def _name_of(node: ast.AST) -> str:
+def _last_name(node: ast.AST) -> str:
     return getattr(node, "id", "") or getattr(node, "attr", "")
 
 

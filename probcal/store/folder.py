@@ -36,7 +36,7 @@ import numpy as np
 from probcal._io import (
     appending,
     file_displacement,
-    lines_of,
+    numbered_lines,
     refuse_links_out,
     refuse_other_kinds,
     sync_file,
@@ -226,7 +226,7 @@ class Store:
         """Return the provenance of every run, by run id."""
         path = self.folder / "runs.jsonl"
         runs = {}
-        for _, line in lines_of(path):
+        for _, line in numbered_lines(path):
             try:
                 run = json.loads(line or "")
                 if all(isinstance(run.get(part, {}), dict) for part in ("code", "versions")):
@@ -238,7 +238,7 @@ class Store:
     def accepted_count(self) -> int:
         """Return how many numbers the last ``probcal check --accept`` stored, 0 if there was none."""
         counts = [0]
-        for _, line in lines_of(self.folder / "runs.jsonl"):
+        for _, line in numbered_lines(self.folder / "runs.jsonl"):
             with suppress(ArithmeticError, ValueError, KeyError, TypeError, RecursionError):
                 counts.append(int(json.loads(line or "")["accepted"]))
         return counts[-1]

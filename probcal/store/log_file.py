@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
-from probcal._io import appending, lines_of, sync_file, write_atomic
+from probcal._io import appending, numbered_lines, sync_file, write_atomic
 from probcal.errors import StoreError
 from probcal.store.cell_result import (
     CellResult,
@@ -78,7 +78,7 @@ def read_log(path: Path, runs: Callable[[], Mapping[str, Mapping[str, Any]]]) ->
     ``runs`` reads the provenance, which names the version that wrote a line where the line does not.
     """
     log, known_runs = Log(path), cache(runs)
-    for number, line in lines_of(path):
+    for number, line in numbered_lines(path):
         if (line or "").startswith(_MARK):
             log.tables.append((line or "")[len(_MARK) :].strip('"}'))
         elif line != "":

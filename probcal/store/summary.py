@@ -120,7 +120,7 @@ def question_about(
     return kind, row.name, column.learner, column.method, n_planned, stored.seed, seed, *more
 
 
-def stages_of(
+def done_stages(
     stored: StoredExperiment, results: Results, row: Row, column: ResultColumn
 ) -> list[Mapping[str, list[float]]]:
     """Return the stages of the planned cells that are done and have any, in the order of their repetitions."""
@@ -205,7 +205,7 @@ def _count_warnings(stored: StoredExperiment, results: Results) -> dict[str, Cou
     return warnings
 
 
-def best_of(means: Mapping[Name, float | None], metric: str) -> set[Name]:
+def best_names(means: Mapping[Name, float | None], metric: str) -> set[Name]:
     """Return all names whose printed mean equals the best finite mean.
 
     The set is empty where no mean is finite or the metric has no better end.

@@ -65,7 +65,7 @@ _FIXED = (*_NAMES, "repetition", *_SECONDS, *_COUNTS, *_JSON, *_TEXTS)
 def write_table(path: Path, results: Iterable[CellResult]) -> None:
     """Write ``results`` to a new file at ``path`` and sync it. Raises OSError."""
     rows = list(results)
-    table = pa.table(dict(_columns_of(rows)))
+    table = pa.table(dict(_table_columns(rows)))
     about = {"format": _FORMAT, "probcal": __version__}
     table = table.replace_schema_metadata({"probcal": json.dumps(about)})
     numbers = [field.name for field in table.schema if pa.types.is_float64(field.type)]
@@ -86,7 +86,7 @@ def write_table(path: Path, results: Iterable[CellResult]) -> None:
         sync_file(file)
 
 
-def _columns_of(rows: Sequence[CellResult]) -> Iterator[tuple[str, pa.Array]]:
+def _table_columns(rows: Sequence[CellResult]) -> Iterator[tuple[str, pa.Array]]:
     """Yield name and values of each column. Optional columns without any value are left out."""
     texts, counts, numbers = _text_array, partial(pa.array, type=pa.int64()), partial(pa.array, type=pa.float64())
     for name in ("dataset", "repetition", "learner", "method", "status", "run"):
@@ -297,16 +297,16 @@ class _Reader:
         encoded = column if column.type == _DICTIONARY else column.dictionary_encode()
         # A null gets the last place, so that no row needs a case of its own.
         words = [*encoded.dictionary.to_pylist(), None]
-        return [words[i] for i in _numbers_of(encoded.indices, len(words) - 1)[0].tolist()]
+        return [words[i] for i in _arrow_numbers(encoded.indices, len(words) - 1)[0].tolist()]
 
     def _integers(self, name: str, *, required: bool = False) -> Sequence[int | None]:
-        values, is_null = _numbers_of(self._column(name, pa.int64(), required=required))
+        values, is_null = _arrow_numbers(self._column(name, pa.int64(), required=required))
         if ((values < 0) | (values > LARGEST_COUNT)).any():
             raise ValueError(f'column "{name}" holds a number below 0 or above {LARGEST_COUNT:.0e}')
         return _with_nulls(values, is_null)
 
     def _seconds(self, name: str) -> list[float]:
-        values, _ = _numbers_of(self._column(name, pa.float64(), required=name == "seconds"))
+        values, _ = _arrow_numbers(self._column(name, pa.float64(), required=name == "seconds"))
         if not ((values >= 0) & (values <= LARGEST_COUNT)).all():
             raise ValueError(f'column "{name}" holds a number below 0 or above {LARGEST_COUNT:.0e}')
         seconds: list[float] = values.tolist()
@@ -321,25 +321,23 @@ class _Reader:
 
     def _keys(self) -> Iterable[Mapping[str, str]]:
         columns = [name for name in self._columns if name.startswith(_KEY)]
-        return self._rows_of({name.removeprefix(_KEY): self._texts(name) for name in columns})
+        return self._by_row({name.removeprefix(_KEY): self._texts(name) for name in columns})
 
     def _locations(self) -> Iterable[Mapping[str, Any] | None]:
         columns: dict[str, Sequence[Any]] = {name: self._integers(f"{_LOCATION}{name}") for name in _LOCATION_COUNTS}
         columns["digest"] = self._texts(f"{_LOCATION}digest")
         lacks_digest = (text is None for text in columns["digest"])
-        lacks_place = (number is None for number in columns["at"])
+        lacks_offset = (number is None for number in columns["at"])
         shape_columns = (columns[name] for name in _LOCATION_COUNTS[1:])
-        shapes = zip(lacks_place, lacks_digest, *shape_columns, strict=True)
+        shapes = zip(lacks_offset, lacks_digest, *shape_columns, strict=True)
         # Rows share a few shapes, so each is checked once, with a place and a digest that are valid.
-        for no_place, no_digest, *shape in {*shapes}:
-            if not no_place:
+        for no_offset, no_digest, *shape in {*shapes}:
+            if not no_offset:
                 parts = [0, *shape, None if no_digest else ""]
                 checked_location({name: part for name, part in zip(columns, parts, strict=True) if part is not None})
-        return [
-            row if place is not None else None for row, place in zip(self._rows_of(columns), columns["at"], strict=True)
-        ]
+        return [row if at is not None else None for row, at in zip(self._by_row(columns), columns["at"], strict=True)]
 
-    def _rows_of(self, columns: Mapping[str, Sequence[Any]]) -> Iterable[Mapping[str, Any]]:
+    def _by_row(self, columns: Mapping[str, Sequence[Any]]) -> Iterable[Mapping[str, Any]]:
         return map(partial(_RowOfColumns, columns), range(self._n)) if columns else repeat(_NO_PARTS, self._n)
 
     def _metrics(self) -> Iterable[Mapping[str, float]]:
@@ -350,12 +348,12 @@ class _Reader:
             raise ValueError("two columns are of the same metric")
         numbers: dict[str, Sequence[Any]] = {}
         for name, column_name in zip(names, columns, strict=True):
-            values, is_null = _numbers_of(self._column(column_name, pa.float64()))
+            values, is_null = _arrow_numbers(self._column(column_name, pa.float64()))
             # matplotlib cannot lay out axes near the largest floats
             values = np.where(np.abs(values) > LARGEST_FLOAT, np.copysign(np.inf, values), values)
             self._note_faults(name, values, is_null)
             numbers[name] = _with_nulls(values, is_null)
-        return self._rows_of(numbers)
+        return self._by_row(numbers)
 
     def _note_faults(self, name: str, values: np.ndarray, is_null: np.ndarray) -> None:
         metric, present = known_metric(name), values[~is_null]
@@ -370,7 +368,7 @@ class _Reader:
                     self._faults[i] = f"{name} is {values[i]:.10g}, but {name} {fault}"
 
 
-def _numbers_of(column: pa.Array, fill: float = 0) -> tuple[np.ndarray, np.ndarray]:
+def _arrow_numbers(column: pa.Array, fill: float = 0) -> tuple[np.ndarray, np.ndarray]:
     """Return the numbers of a column, with ``fill`` in place of nulls, and which rows are null.
 
     They are read from the memory of Arrow, because its own ``to_numpy`` imports pandas.

@@ -161,16 +161,16 @@ def test_a_folder_without_results_is_not_changed(here, words):
     assert contents(Path("thesis")) == {"chapter.tex": b"mine"}
 
 
-def test_an_output_that_is_a_file_is_not_changed(here):
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        ("notes", "notes is a file; choose a folder with -o"),
+        ("notes/below", "cannot write to notes/below: Not a directory; choose another with -o"),
+    ],
+)
+def test_an_output_that_is_a_file_or_below_one_is_not_changed(here, output, said):
     Path("notes").write_text("mine")
-    assert refused("run", "small.yaml", "-o", "notes") == "notes is a file; choose a folder with -o"
-    assert Path("notes").read_text() == "mine"
-
-
-def test_message_names_an_output_below_a_file(here):
-    Path("notes").write_text("mine")
-    said = refused("run", "small.yaml", "-o", "notes/below")
-    assert said == "cannot write to notes/below: Not a directory; choose another with -o"
+    assert refused("run", "small.yaml", "-o", output) == said
     assert Path("notes").read_text() == "mine"
 
 

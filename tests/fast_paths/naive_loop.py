@@ -1,21 +1,12 @@
-"""Provide the naive loop for the comparison with shortcuts: each probe is cloned, weighted and fitted separately."""
+"""Compare the votes of Probing with those of its naive loop, which fits each probe alone."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from probcal import ProbingClassifier
-from probcal.methods.probing import importance_weights
-
-
-def labels_one_by_one(learner: Any, X: Any, y: np.ndarray, thresholds: Any, asked: Any, **how: Any) -> np.ndarray:
-    """Return (n_rows, n) bool: whether the learner fitted for each threshold predicts class 2 for each row of asked."""
-    positive = y == np.unique(y)[1]
-    fits = (clone(learner).fit(X, y, sample_weight=importance_weights(positive, p, **how)) for p in thresholds)
-    return np.column_stack([one.predict(asked) == np.unique(y)[1] for one in fits])
 
 
 def assert_no_vote_changes(

@@ -1,4 +1,4 @@
-"""Test isotonic regression against the hull of Algorithm 1, scikit-learn, SciPy and Claim 5."""
+"""Test isotonic regression against the hull of Algorithm 1, scikit-learn and SciPy. ``tests/theory`` has Claim 5."""
 
 from fractions import Fraction
 from itertools import pairwise
@@ -15,7 +15,6 @@ from sklearn.svm import LinearSVC
 
 from probcal import IsotonicClassifier
 from probcal.methods.calibrators.isotonic import fit_isotonic, isotonic_values
-from probcal.metrics import empirical_calibration_error
 from tests.methods.calibrating import Given, blobs, noisy
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -92,27 +91,6 @@ def test_scores_closer_than_single_precision_are_not_pooled():
     X = np.column_stack([scores, scores, scores])
     method = IsotonicClassifier(Given(), calibration="train", clip=(0, 1))
     assert method.fit(X, [0, 1]).predict_proba(X)[:, 1].tolist() == [0, 1]
-
-
-@settings(max_examples=80, deadline=None, derandomize=True)
-@given(st.integers(2, 80), st.integers(0, 10_000), st.sampled_from([0, 1, 16]), st.booleans())
-def test_claim_5_c_emp_is_0_on_the_fitted_rows(n, seed, decimals, weighted):
-    scores, y = noisy(n, seed)
-    scores = np.round(scores, decimals)
-    weights = np.random.default_rng(seed).exponential(size=n) + 0.01 if weighted else None
-    assert empirical_calibration_error(y, isotonic_of(scores, y, weights=weights), weights) < 1e-13
-
-
-@settings(max_examples=80, deadline=None, derandomize=True)
-@given(st.integers(2, 60), st.integers(0, 10_000), st.floats(0.01, 0.99))
-def test_claim_5_no_asymmetric_loss_grows_on_fitted_rows(n, seed, p):
-    rng = np.random.default_rng(seed)
-    f, y = rng.random(n), rng.random(n) < 0.5
-
-    def loss(estimate):
-        return ((1 - p) * (y & (estimate <= p)) + p * (~y & (estimate > p))).sum()
-
-    assert loss(isotonic_of(f, y)) <= loss(f) + 1e-9
 
 
 def test_map_is_linear_between_scores_and_constant_outside():

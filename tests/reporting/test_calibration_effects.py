@@ -10,7 +10,7 @@ import pytest
 
 from probcal.papers.check.comparison import mean_loss_ratio
 from probcal.papers.published import PublishedPaper
-from probcal.reporting.calibration_effects import effects_of
+from probcal.reporting.calibration_effects import measure_effects
 from probcal.reporting.paper_figures import error_figure, ratio_figure
 from probcal.store.folder import CellResult, Store
 from probcal.store.stored_experiment import StoredExperiment
@@ -54,7 +54,7 @@ def stages(ratio, error=0.1):
 
 
 def effects(store):
-    return effects_of(StoredExperiment.of(store), store.results())
+    return measure_effects(StoredExperiment.of(store), store.results())
 
 
 def everywhere(saved, error=None):

@@ -10,7 +10,7 @@ import pytest
 
 from probcal.reporting.drawing import _spread_places
 from probcal.reporting.paper_figures import stages_figure
-from probcal.reporting.stored_curves import panels_of, shortfalls
+from probcal.reporting.stored_curves import shortfalls, stage_panels
 from probcal.store.cell_result import CellResult
 from probcal.store.stored_experiment import StoredExperiment
 from tests.commands import probcal, refused
@@ -35,7 +35,7 @@ def staged(small):
 
 def figure_of(store):
     stored = StoredExperiment.of(store)
-    return stages_figure(stored.title, panels_of(stored, store.results()))
+    return stages_figure(stored.title, stage_panels(stored, store.results()))
 
 
 def lines(axes):
@@ -77,7 +77,7 @@ def test_columns_with_stages_stand_side_by_side(staged):
 
 def test_early_stopped_method_keeps_its_last_value(staged):
     store = staged({("adult", "j48.probing"): [[0.9, 0.5], [0.7, 0.3, 0.1]]}, datasets={"adult": 2})
-    [[panel]] = panels_of(StoredExperiment.of(store), store.results())
+    [[panel]] = stage_panels(StoredExperiment.of(store), store.results())
     assert panel.curves[0].mean == pytest.approx([0.8, 0.4, 0.3])
 
 
@@ -86,7 +86,7 @@ def test_infinite_stages_are_gaps_and_missing_cells_are_noted(staged):
     [axes] = figure_of(store).axes
     assert np.isnan(lines(axes)["Adult"][1][0])
     stored = StoredExperiment.of(store)
-    assert shortfalls(stored, store.results(), panels_of(stored, store.results())) == [
+    assert shortfalls(stored, store.results(), stage_panels(stored, store.results())) == [
         "1 of 2 cells failed, were not run or have no stages",
         "cxe of ProbJ48 is not finite at every stage: Adult",
     ]

@@ -20,7 +20,7 @@ from probcal.data.card import find_card, read_card
 from probcal.data.dataset import generated
 from probcal.data.splits import stream_seed
 from probcal.reporting.iso_figures import PAPER_PANELS, contains_points, iso_figures, label_lines, level_text, region
-from probcal.reporting.stored_curves import box_of, sweeps_of
+from probcal.reporting.stored_curves import bounding_box, stored_sweeps
 from probcal.store.cell_result import CellResult, Results
 from probcal.store.folder import Store
 from probcal.store.stored_experiment import StoredExperiment
@@ -86,7 +86,7 @@ def drawn(store) -> dict[str, Figure]:
 
 
 def found(store):
-    return sweeps_of(StoredExperiment.of(store), store.results())
+    return stored_sweeps(StoredExperiment.of(store), store.results())
 
 
 def texts_of(file):
@@ -110,7 +110,7 @@ def black(path, low, high, points):
 def test_region_contains_the_points_predicted_positive(folder):
     # This needs lines with their positive side on the left. Reversed lines give the complement.
     [sweep] = found(folder({("tree", "sweep"): TREE}))
-    low, high = box_of([sweep])
+    low, high = bounding_box([sweep])
     inside = low + np.random.default_rng(0).random((4000, 2)) * (high - low)
     for place, level in enumerate(LEVELS):
         says = TREE.threshold_models_[0].predicts_positive(place, pd.DataFrame(inside, columns=TOY.X.columns))
@@ -147,7 +147,7 @@ def test_shades_of_curved_borders_match_the_votes(folder):
     [closed] = sweep.borders[0.1]
     assert np.allclose(closed[0], closed[-1])
     assert (sweep.borders[0.02], sweep.borders[0.98], sweep.positive_levels) == ([], [], {0.02})
-    low, high = box_of([sweep])
+    low, high = bounding_box([sweep])
     places = low + np.random.default_rng(0).random((4000, 2)) * (high - low)
     votes = sum(
         contains_points(region(lines, low, high, level in sweep.positive_levels), places).astype(int)
@@ -320,7 +320,7 @@ def test_levels_have_two_decimals_or_more_if_needed():
 def test_without_lines_nothing_is_drawn(folder):
     store = folder({("tree", "sweep"): TREE})
     results = Results({name: CellResult(*("toy", 0, "tree", "sweep", "done", "run1", 1.0)) for name in store.results()})
-    assert list(iso_figures(StoredExperiment.of(store), sweeps_of(StoredExperiment.of(store), results))) == []
+    assert list(iso_figures(StoredExperiment.of(store), stored_sweeps(StoredExperiment.of(store), results))) == []
 
 
 def test_quick_run_of_the_paper_experiment_draws_figure_6(tmp_path):

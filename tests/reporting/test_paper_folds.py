@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from probcal.papers.check.comparison import has_paper_rows, verdict_of
+from probcal.papers.check.comparison import has_paper_rows, judge_number
 from probcal.papers.published import PublishedTable
 from probcal.reporting.metric_table import agreement_text
 from probcal.store.summary import Summary
@@ -23,18 +23,18 @@ def ours(split: str = FOLDS, n: int = 10) -> Summary:
 @pytest.mark.parametrize(("published", "agrees"), [(0.5, True), (0.5000009, True), (0.500002, False)])
 def test_means_on_the_papers_folds_have_its_tolerance(published, agrees):
     assert has_paper_rows(ours(), TABLE)
-    assert verdict_of(ours(), published, TABLE, PLACE).in_band == agrees
+    assert judge_number(ours(), published, TABLE, PLACE).in_band == agrees
 
 
 @pytest.mark.parametrize("other", [ours("stratified_k_fold"), ours(n=8)])
 def test_means_on_other_or_incomplete_folds_have_a_band(other):
     assert not has_paper_rows(other, TABLE)
-    assert verdict_of(other, 0.55, TABLE, PLACE).in_band and not verdict_of(other, 1.5, TABLE, PLACE).in_band
+    assert judge_number(other, 0.55, TABLE, PLACE).in_band and not judge_number(other, 1.5, TABLE, PLACE).in_band
 
 
 def test_paper_without_known_folds_has_a_band():
     table = PublishedTable(None, 1e-6, {}, runs=10)
-    assert not has_paper_rows(ours(), table) and verdict_of(ours(), 0.55, table, PLACE).in_band
+    assert not has_paper_rows(ours(), table) and judge_number(ours(), 0.55, table, PLACE).in_band
 
 
 def test_table_counts_means_within_tolerance_on_the_same_folds():

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from probcal.metrics import decision_curve
-from probcal.reporting.drawing import LineStyle, drawing_style, groups_of, styles_of
+from probcal.reporting.drawing import LineStyle, drawing_style, line_styles, panel_groups
 from probcal.reporting.prediction_figures import ESTIMATE_KINDS, estimate_figures
 from probcal.reporting.prediction_summaries import pictures_of
 from probcal.reporting.stored_predictions import read_stored_predictions
@@ -99,10 +99,10 @@ def test_line_styles_are_distinct_in_colour_and_grey():
 
 def test_methods_keep_their_style_across_learners(tmp_path):
     columns = StoredExperiment.of(folder_of(tmp_path / "small")).columns
-    styles = styles_of(groups_of(columns))
+    styles = line_styles(panel_groups(columns))
     of = {column.label: style.number for column, style in styles.items()}
     assert of["tree.direct"] == of["nb.direct"] != of["tree.probing"] == of["nb.probing"]
-    alone = styles_of(dict.fromkeys(columns, ""))
+    alone = line_styles(dict.fromkeys(columns, ""))
     assert len({style.number for style in alone.values()}) == 4
 
 

@@ -94,7 +94,7 @@ def test_overlong_lines_are_skipped_and_others_read(tmp_path, monkeypatch):
     monkeypatch.setattr(json_lines, "_PIECE", 7)
     path = tmp_path / "cells.jsonl"
     path.write_bytes(b"a\n" + b"x" * 499 + b"\n" + b"x" * 500 + b"\n" + b"x" * 5000 + b"\nb\n\ncut off")
-    found = [(number, line and len(line)) for number, line in json_lines.lines_of(path)]
+    found = [(number, line and len(line)) for number, line in json_lines.numbered_lines(path)]
     assert found == [(1, 1), (2, 499), (3, None), (4, None), (5, 1), (6, "")]
 
 

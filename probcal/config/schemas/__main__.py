@@ -85,7 +85,7 @@ def _attribute_docstrings(model: type[BaseModel]) -> dict[str, str]:
     return texts
 
 
-def _schema_of(model: type[BaseModel]) -> Schema:
+def _model_schema(model: type[BaseModel]) -> Schema:
     return {"$schema": DIALECT, **_without_titles(model.model_json_schema(schema_generator=_Draft7))}
 
 
@@ -112,7 +112,7 @@ def as_prose(text: str) -> str:
 
 def card_schema() -> Schema:
     """Return a schema that accepts every valid card and flags what the card alone shows to be wrong."""
-    schema = _schema_of(Card)
+    schema = _model_schema(Card)
     keys, parts = schema["properties"], schema["$defs"]
     keys["name"]["pattern"] = r"^[a-z0-9][a-z0-9_-]{0,99}$"
     for key in ("like", "reading_of"):
@@ -149,7 +149,7 @@ def _allow_numbers(schema: Any) -> Any:
 
 def experiment_schema() -> Schema:
     """Return a schema that accepts every valid file and flags what the file alone shows to be wrong."""
-    schema = _schema_of(ExperimentFile)
+    schema = _model_schema(ExperimentFile)
     keys, parts = schema["properties"], schema["$defs"]
     for section, part, table in (("learners", "LearnerEntry", LEARNERS), ("methods", "MethodEntry", METHODS)):
         # An editor would show it in place of the description of the name.

@@ -78,15 +78,15 @@ def read_accepted_numbers(path: Path) -> AcceptedNumbers | None:
     if not lines or lines[0] != ",".join(_HEADER):
         raise FileProblems(path, [Problem(1, f"must begin with {','.join(_HEADER)}; {_ADVICE}")])
     refuse_cut_off(path, text, f", or {_ADVICE}")
-    for place, line in enumerate(lines[1:], 2):
+    for number, line in enumerate(lines[1:], 2):
         try:
             name, splits = _parse_line(line)
         except (ValueError, csv.Error):
-            raise FileProblems(path, [Problem(place, f"is not a line of accepted numbers; {_ADVICE}")]) from None
+            raise FileProblems(path, [Problem(number, f"is not a line of accepted numbers; {_ADVICE}")]) from None
         if name in first:
             message = f"{' '.join(name)} is in line {first[name]} already; {_ADVICE}"
-            raise FileProblems(path, [Problem(place, message)])
-        first[name] = place
+            raise FileProblems(path, [Problem(number, message)])
+        first[name] = number
         numbers[name] = splits
     return numbers
 

@@ -23,12 +23,12 @@ from scipy.stats import rankdata
 
 from probcal.papers.bands import difference_in_units
 from probcal.papers.check.comparison import (
-    band_of,
-    distribution_of,
+    draw_distribution,
     has_paper_rows,
-    place_of,
+    judge_number,
+    published_band,
+    published_key,
     published_number,
-    verdict_of,
 )
 from probcal.papers.check.findings import CheckedResults, Finding, State, has_exact_digits, mean_of_finite, paper_column
 from probcal.papers.published import PublishedTable
@@ -109,7 +109,7 @@ def build_blocks(experiment: CheckedResults, misprints: Misprints) -> list[Block
 
 def _has_all_metrics(experiment: CheckedResults, row: Row, column: ResultColumn) -> bool:
     return paper_column(column) != ("", "") and all(
-        summarise(experiment.stored, experiment.results, row, column, metric, experiment.seed_of(metric)).values
+        summarise(experiment.stored, experiment.results, row, column, metric, experiment.paper_seed(metric)).values
         for metric in experiment.paper_metrics
     )
 
@@ -119,24 +119,22 @@ def _build_block(
 ) -> Block:
     assert experiment.published is not None  # paper_metrics is empty without one
     table = experiment.published.tables[metric]
-    places = [place_of(row, column) for column in columns]
+    keys = [published_key(row, column) for column in columns]
     summaries = [
         summarise(experiment.stored, experiment.results, row, column, metric, table.seed) for column in columns
     ]
     numbers = [published_number(experiment.published, row, column, metric) for column in columns]
-    flags = [
-        number is not None and (*place, metric) in misprints for number, place in zip(numbers, places, strict=True)
-    ]
+    flags = [number is not None and (*key, metric) in misprints for number, key in zip(numbers, keys, strict=True)]
     published = [math.nan if flag or number is None else number for number, flag in zip(numbers, flags, strict=True)]
     values = [measured_number(summary.values) for summary in summaries]
-    size, bands = len(columns), [band_of(summary, table) for summary in summaries]
+    size, bands = len(columns), [published_band(summary, table) for summary in summaries]
     units, differences, in_band = (np.full((size, size), math.nan) for _ in range(3))
     for i in (i for i in range(size) if not math.isnan(published[i])):
         for j in range(size):
-            units[i, j] = abs(difference_in_units(values[j], published[i], table.printed_decimals[places[i]]))
+            units[i, j] = abs(difference_in_units(values[j], published[i], table.printed_decimals[keys[i]]))
             # The difference of two infinite numbers would be NaN.
             differences[i, j] = 0.0 if values[j] == published[i] else abs(values[j] - published[i])
-            verdict = verdict_of(summaries[j], published[i], table, places[i], bands[j])
+            verdict = judge_number(summaries[j], published[i], table, keys[i], bands[j])
             in_band[i, j] = math.nan if verdict is None else verdict.in_band
     return Block(
         row=row,
@@ -152,7 +150,7 @@ def _build_block(
         exact_digits=np.array(
             [has_exact_digits(experiment.published, row, column, summaries[0].planned) for column in columns]
         ),
-        has_draws=np.array([distribution_of(summaries[0], table, place) is not None for place in places]),
+        has_draws=np.array([draw_distribution(summaries[0], table, key) is not None for key in keys]),
         misprints=sum(flags),
     )
 
@@ -186,8 +184,8 @@ def shuffled_orders(block: Block) -> Orders:
 
 def constant_column_order(plain: Names | None, block: Block) -> Orders:
     """Return the order with our column for the paper's ``plain`` one in all columns, or no order without it."""
-    places = [index for index, column in enumerate(block.columns) if paper_column(column) == plain][:1]
-    return np.full((len(places), block.size), places[0] if places else 0)
+    found = [index for index, column in enumerate(block.columns) if paper_column(column) == plain][:1]
+    return np.full((len(found), block.size), found[0] if found else 0)
 
 
 def permuted_entries(matrix: NDArray[Any], orders: Orders) -> NDArray[Any]:

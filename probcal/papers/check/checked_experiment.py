@@ -19,8 +19,9 @@ from probcal.papers.check.findings import (
 )
 from probcal.papers.check.judged_claims import ClaimVerdict, MeasuredNumbers, PublishedNumbers, judge
 from probcal.papers.check.power import Gate, build_gates
+from probcal.papers.claims import Claim
 from probcal.papers.deviations import Deviation, known_deviations, misprint_keys
-from probcal.papers.published import Claim, PublishedPaper
+from probcal.papers.published import PublishedPaper
 from probcal.store.summary import CellCounts
 
 

@@ -20,7 +20,7 @@ from probcal.store.cell_result import CellResult
 from probcal.store.stored_experiment import ResultColumn, Row, StoredExperiment
 from probcal.store.summary import Summary
 
-Place = tuple[str, str, str]
+PublishedKey = tuple[str, str, str]
 """(data set, learner, method) of a published number, by the paper's names."""
 PUBLISHED_SPLITS = ("standard", "rows")
 """Kinds of splits whose training and test rows are those of the paper."""
@@ -43,18 +43,18 @@ def published_number(published: PublishedPaper | None, row: Row, column: ResultC
     return published.number(row.paper_dataset, column.paper_learner, column.paper_method, metric)
 
 
-def place_of(row: Row, column: ResultColumn) -> Place:
-    """Return the place of the published number that stands beside ours."""
+def published_key(row: Row, column: ResultColumn) -> PublishedKey:
+    """Return the key of the published number that stands beside ours."""
     return row.paper_dataset, column.paper_learner or "", column.paper_method or ""
 
 
-def distribution_of(summary: Summary, table: PublishedTable, place: Place) -> DrawDistribution | None:
+def draw_distribution(summary: Summary, table: PublishedTable, key: PublishedKey) -> DrawDistribution | None:
     """Return the distribution of a drawn number on the paper's own split, None elsewhere and for other numbers."""
     same_split = summary.planned == 1 and summary.split in PUBLISHED_SPLITS
-    return table.distributions.get(place) if same_split else None
+    return table.distributions.get(key) if same_split else None
 
 
-def band_of(summary: Summary, table: PublishedTable, sigmas: float | None = None) -> Band:
+def published_band(summary: Summary, table: PublishedTable, sigmas: float | None = None) -> Band:
     """Return the band of published numbers of the ``table`` that agree with our ``summary``.
 
     It has the tolerance of the table on the paper's own split and over the paper's own folds. Several planned splits,
@@ -64,20 +64,20 @@ def band_of(summary: Summary, table: PublishedTable, sigmas: float | None = None
     return Band(summary.values, tolerance, table.rounding, table.runs, sigmas)
 
 
-def verdict_of(
-    summary: Summary, number: float, table: PublishedTable, place: Place, band: Band | None = None
+def judge_number(
+    summary: Summary, number: float, table: PublishedTable, key: PublishedKey, band: Band | None = None
 ) -> Verdict | None:
     """Compare one published number with ours, or return None when it cannot be judged.
 
-    On the paper's own split, the distribution over our draws judges a drawn number. The ``band`` judges the others;
-    it is ``band_of`` the summary if it is not given. ``summary`` has all our repetitions, or only the one with the
-    table's seed.
+    On the paper's own split, the distribution over our draws judges a drawn number. The ``band`` judges the others; by
+    default it is that of ``published_band``. ``summary`` has all our repetitions, or only the one with the table's
+    seed.
     """
-    band = band or band_of(summary, table)
+    band = band or published_band(summary, table)
     if band.no_verdict_reason(number):
         return None
-    if distribution := distribution_of(summary, table, place):
-        return distribution.verdict(summary.values[0], number, 0.5 / 10 ** table.printed_decimals[place])
+    if distribution := draw_distribution(summary, table, key):
+        return distribution.verdict(summary.values[0], number, 0.5 / 10 ** table.printed_decimals[key])
     return band.compare(number)
 
 
@@ -86,7 +86,7 @@ def ranking_verdict(summary: Summary, number: float, table: PublishedTable) -> V
 
     Returns None when there are too few splits for a distance.
     """
-    band = band_of(summary, table, SIGMAS)
+    band = published_band(summary, table, SIGMAS)
     return band.compare(number) if band.has_enough_values(number) else None
 
 

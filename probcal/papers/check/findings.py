@@ -22,12 +22,12 @@ from probcal.papers.check.comparison import (
     LOSS_RATIO,
     PUBLISHED_SPLITS,
     attach_paper,
-    band_of,
     cell_number,
-    distribution_of,
-    place_of,
+    draw_distribution,
+    judge_number,
+    published_band,
+    published_key,
     published_number,
-    verdict_of,
 )
 from probcal.papers.published import PublishedPaper
 from probcal.store.cell_result import CellResult, Results
@@ -87,7 +87,7 @@ class CheckedResults:
         """Return the columns that have cells of this data set."""
         return [column for column in self.stored.columns if planned_ids(self.stored, row, column)]
 
-    def place_of(self, dataset: str, column: str) -> tuple[Row, ResultColumn] | None:
+    def row_and_column(self, dataset: str, column: str) -> tuple[Row, ResultColumn] | None:
         """Return our first row and column that stand for the published ones, None without any."""
         for row in [row for row in self.stored.datasets if row.paper_dataset == dataset][:1]:
             for candidate in self.planned_columns(row):
@@ -102,7 +102,7 @@ class CheckedResults:
                 for metric in (*self.stored.metrics, *([LOSS_RATIO] if column.before_and_after else [])):
                     yield (row.name, column.learner, column.method, metric), row, column
 
-    def seed_of(self, metric: str) -> int | None:
+    def paper_seed(self, metric: str) -> int | None:
         """Return the seed of the paper's run of this metric, None where it cannot be repeated."""
         return self.published.tables[metric].seed if self.published else None
 
@@ -176,7 +176,7 @@ class Finding:
         return sum(math.isinf(value) for value in self.values)
 
 
-def state_of(values: Sequence[float], verdict: Verdict | None) -> State:
+def number_state(values: Sequence[float], verdict: Verdict | None) -> State:
     if verdict is not None:
         return "in band" if verdict.in_band else "out of band"
     return "cannot be judged" if values else "not run"
@@ -217,10 +217,10 @@ def _number_finding(experiment: CheckedResults, row: Row, column: ResultColumn, 
         return
     table = experiment.published.tables[metric]
     summary = summarise(experiment.stored, experiment.results, row, column, metric, table.seed)
-    place = place_of(row, column)
-    band = band_of(summary, table)
-    verdict = verdict_of(summary, published, table, place, band)
-    state = state_of(summary.values, verdict)
+    key = published_key(row, column)
+    band = published_band(summary, table)
+    verdict = judge_number(summary, published, table, key, band)
+    state = number_state(summary.values, verdict)
     yield Finding(
         kind="number",
         dataset=row.name,
@@ -234,7 +234,7 @@ def _number_finding(experiment: CheckedResults, row: Row, column: ResultColumn, 
         state=state,
         distance=verdict.distance if verdict else None,
         reason=band.no_verdict_reason(published) if state == "cannot be judged" else None,
-        decimals=table.printed_decimals[place],
+        decimals=table.printed_decimals[key],
         exact_digits=has_exact_digits(experiment.published, row, column, summary.planned),
     )
 
@@ -298,14 +298,14 @@ def _difference_findings(
     band = Band(values, tolerance, 2 * ROUNDING, table.runs)
     reason = band.no_verdict_reason(published)
     verdict = None if reason else band.compare(published)
-    places = [place_of(row, column) for column in (earlier, later)]
+    keys = [published_key(row, column) for column in (earlier, later)]
     summary = summarise(experiment.stored, experiment.results, row, later, metric, seed)
-    draws = distribution_of(summary, table, places[1])
+    draws = draw_distribution(summary, table, keys[1])
     # Only the later column draws, so its draws less one number are the draws of the difference.
-    if verdict and draws and places[0] not in table.distributions:
-        rounding = sum(0.5 / 10 ** table.printed_decimals[place] for place in places)
+    if verdict and draws and keys[0] not in table.distributions:
+        rounding = sum(0.5 / 10 ** table.printed_decimals[key] for key in keys)
         verdict = draws.minus(base_splits[common[0]]).verdict(values[0], published, rounding)
-    state = "no finite difference" if common and not values else state_of(values, verdict)
+    state = "no finite difference" if common and not values else number_state(values, verdict)
     yield Finding(
         kind="difference",
         dataset=row.name,

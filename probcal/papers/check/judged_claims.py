@@ -17,8 +17,9 @@ from probcal.metrics.registry import metric_named
 from probcal.papers.bands import ROUNDING
 from probcal.papers.check.comparison import LOG10_MARTINGALE, STEEPEST_GROWTH, largest_gap
 from probcal.papers.check.findings import CheckedResults, Splits
-from probcal.papers.published import Claim, PublishedPaper
-from probcal.store.summary import best_of
+from probcal.papers.claims import Claim
+from probcal.papers.published import PublishedPaper
+from probcal.store.summary import best_names
 
 Verdict = Literal["supported", "not supported", "undecided"]
 _EPSILON = 1e-9
@@ -62,8 +63,8 @@ class MeasuredNumbers:
     experiment: CheckedResults
 
     def splits(self, dataset: str, column: str, metric: str, stage: int | None = None) -> Splits:
-        place = self.experiment.place_of(dataset, column)
-        return self.experiment.splits(*place, metric, stage) if place else {}
+        found = self.experiment.row_and_column(dataset, column)
+        return self.experiment.splits(*found, metric, stage) if found else {}
 
     def rounding(self, metric: str) -> float:
         return 0.0
@@ -255,7 +256,7 @@ def _best_outcome(
     if any(math.isnan(mean) for mean in means.values()):
         return None
     titles = claim.columns or paper.best_columns(dataset, metric)
-    return "win" if best_of(means, metric) & set(titles) else "loss"
+    return "win" if best_names(means, metric) & set(titles) else "loss"
 
 
 def _common_values(claim: Claim, numbers: ClaimNumbers, dataset: str, metric: str) -> tuple[list[float], list[float]]:

@@ -70,12 +70,12 @@ class NumberPair:
 class RankedSetting:
     """Hold the rank of one variant or reading.
 
-    ``place`` counts from 1. Tied ones share it: they have the same number in band and the same printed median
+    ``rank`` counts from 1. Tied ones share it: they have the same number in band and the same printed median
     distance.
     """
 
     name: str
-    place: int
+    rank: int
     is_tied: bool
     in_band: int
     compared: int
@@ -267,7 +267,7 @@ def rank_settings(rivals: dict[str, list[NumberPair]]) -> list[RankedSetting]:
     return [
         RankedSetting(
             name,
-            place=1 + sum(key < keys[name] for key in keys.values()),
+            rank=1 + sum(key < keys[name] for key in keys.values()),
             is_tied=list(keys.values()).count(keys[name]) > 1,
             in_band=counts[name][0],
             compared=len(rivals[name]),
@@ -301,7 +301,7 @@ def audit_text(*stores: Store, format: str = "markdown", cells: bool = False) ->
     """Return the audit of all ``stores`` together. ``cells`` adds the single numbers. Raises as ``audit`` does."""
     result = audit(stores)
     if format == "csv":
-        return _csv_of(result)
+        return _audit_csv(result)
     grids = [_variant_grid(ranking) for ranking in result.columns]
     for dataset, (columns, total) in result.readings.items():
         grids += [_reading_grid(dataset, ranking) for ranking in columns]
@@ -356,8 +356,8 @@ def _override_notes(numbers: list[NumberPair]) -> list[str]:
 def _ranking_grid(name: str, explanation: str, word: str, settings: list[RankedSetting], notes: list[str]) -> Grid:
     metrics = list(settings[0].metric_counts) if settings else []
     columns: Columns[RankedSetting] = [
-        ("", lambda setting: f"{setting.place}{'=' if setting.is_tied else ''}"),
-        (word, lambda setting: Text(setting.name, bold=setting.place == 1)),
+        ("", lambda setting: f"{setting.rank}{'=' if setting.is_tied else ''}"),
+        (word, lambda setting: Text(setting.name, bold=setting.rank == 1)),
         ("in band", lambda setting: f"{setting.in_band}/{setting.compared}"),
         ("median distance", lambda setting: f"{setting.median:.2f}"),
         *((metric_named(one).short, partial(_metric_count_text, one)) for one in metrics),
@@ -417,7 +417,7 @@ def _notes(audit: Audit) -> list[str]:
     return notes
 
 
-def _csv_of(audit: Audit) -> str:
+def _audit_csv(audit: Audit) -> str:
     rankings = _distinct_rankings(audit)
     counted = {id(pair) for ranking in rankings for pair in ranking.common_numbers}
     columns: CsvColumns[NumberPair] = [

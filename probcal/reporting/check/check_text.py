@@ -27,7 +27,7 @@ from probcal.papers.check.judged_claims import (
     published_rank_text,
     published_tallies,
 )
-from probcal.papers.published import Claim
+from probcal.papers.claims import Claim
 from probcal.reporting.grid import cell_notes, group_by
 
 _MOST_FAILED = 20

@@ -54,16 +54,16 @@ class Choice:
     """Number of variants that share that score, itself included."""
     score: Score
     confirmation_score: Score
-    place: int
-    """Place of the chosen variant among all on the others. It counts from 1, and ties share the best place."""
+    rank: int
+    """Rank of the chosen variant among all on the others. It counts from 1, and ties share the best rank."""
     average: float
     """Numbers of the others with the printed digits, mean of all variants: what a variant chosen at random has."""
 
 
 def pair_units(pair: NumberPair) -> float:
     """Return the units of the last printed digit between the two numbers."""
-    table, place = pair.paper.tables[pair.metric], (pair.dataset, *pair.paper.columns[pair.column])
-    return abs(difference_in_units(measured_number(pair.summary.values), pair.published, table.printed_decimals[place]))
+    table, key = pair.paper.tables[pair.metric], (pair.dataset, *pair.paper.columns[pair.column])
+    return abs(difference_in_units(measured_number(pair.summary.values), pair.published, table.printed_decimals[key]))
 
 
 def score_numbers(numbers: Iterable[NumberPair]) -> Score:
@@ -96,7 +96,7 @@ def _choose_variant(variants: dict[str, list[NumberPair]], datasets: list[str], 
         n_tied=sum(result.key == scores[best].key for result in scores.values()),
         score=scores[best],
         confirmation_score=rest[best],
-        place=1 + sum(result.key < rest[best].key for result in rest.values()),
+        rank=1 + sum(result.key < rest[best].key for result in rest.values()),
         average=statistics.fmean(result.identical for result in rest.values()),
     )
 
@@ -160,7 +160,7 @@ def _choice_grid(title: str, choices: list[Choice]) -> Grid:
         ("confirmed on", lambda choice: ", ".join(choice.other_datasets)),
         ("digits there", lambda choice: _share_text(choice.confirmation_score)),
         ("at random", lambda choice: f"{choice.average:.1f}"),
-        ("place", lambda choice: f"{choice.place}"),
+        ("place", lambda choice: f"{choice.rank}"),
     ]
     mean = statistics.fmean(choice.confirmation_score.identical for choice in choices)
     average = statistics.fmean(choice.average for choice in choices)

@@ -18,12 +18,12 @@ import numpy.typing as npt
 from probcal.analysis.hypothesis_tests import variance_inflation
 from probcal.metrics.metric import DECIMALS
 from probcal.papers.check.findings import CheckedResults, Splits
-from probcal.reporting.comparison.ranks import labels_of
+from probcal.reporting.comparison.ranks import unique_labels
 from probcal.reporting.comparison.split_results import SAMPLES, ComparisonData, Progress, column_id, share_of_test_rows
 from probcal.reporting.metric_table import rankable_metrics
 from probcal.store.cell_result import resolve_metric
 from probcal.store.stored_experiment import ResultColumn, Row
-from probcal.store.summary import best_of, summarise
+from probcal.store.summary import best_names, summarise
 
 _NORMAL_QUANTILE = 1.959964
 """Half the width of the middle 95 % of a standard normal distribution."""
@@ -59,15 +59,15 @@ class Bootstrap:
     split_data: ComparisonData
     _cached_draws: dict[tuple[str, str, str, int | None], list[Splits]] = field(default_factory=dict)
 
-    def splits_of_draws(self, dataset: str, column: str, metric: str, stage: int | None = None) -> list[Splits]:
+    def splits_of_draws(self, dataset: str, column: str, metric: str, stage: int | None) -> list[Splits]:
         """Return one set of splits per draw for a published data set and column, or an empty list without results.
 
         It has as many splits as are needed to say whether any, or half, of them are infinite.
         """
         name = (dataset, column, metric, stage)
         if name not in self._cached_draws:
-            place = self.experiment.place_of(dataset, column)
-            draws = self.draws(*place, metric, stage) if place else None
+            found = self.experiment.row_and_column(dataset, column)
+            draws = self.draws(*found, metric, stage) if found else None
             shares = zip(draws.finite.tolist(), draws.infinite.tolist(), strict=True) if draws else ()
             self._cached_draws[name] = [
                 {0: math.inf} if share >= 0.5 else {0: mean} if share == 0 else {0: math.inf, 1: mean, 2: mean}
@@ -182,7 +182,7 @@ def first_places(bootstrap: Bootstrap, progress: Progress = iter) -> list[FirstP
     experiment = bootstrap.experiment
     stored, columns = experiment.stored, experiment.stored.columns
     places = []
-    labels = labels_of(stored)
+    labels = unique_labels(stored)
     for row in progress([*stored.datasets] if len(columns) > 1 else []):
         for metric in rankable_metrics(stored.metrics):
             draws = [draw.means for column in columns if (draw := bootstrap.draws(row, column, metric)) is not None]
@@ -193,7 +193,7 @@ def first_places(bootstrap: Bootstrap, progress: Progress = iter) -> list[FirstP
             numbers = np.round(sign * np.array(draws).T, DECIMALS)
             first_flags = (numbers == numbers.min(axis=1, keepdims=True)) & np.isfinite(numbers)
             means = [summarise(stored, experiment.results, row, column, metric).mean for column in columns]
-            best = best_of(dict(enumerate(means)), metric)
+            best = best_names(dict(enumerate(means)), metric)
             places.append(
                 FirstPlace(
                     row, metric, tuple(columns), tuple(labels), tuple(labels[index] for index in sorted(best)),

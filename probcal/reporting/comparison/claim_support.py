@@ -24,7 +24,8 @@ from probcal.papers.check.judged_claims import (
     judge_ranks_of_draws,
     judge_tallies,
 )
-from probcal.papers.published import Claim, PublishedPaper
+from probcal.papers.claims import Claim
+from probcal.papers.published import PublishedPaper
 from probcal.reporting.comparison.bootstrap import Bootstrap, BootstrapDraw, FirstPlace, first_places
 from probcal.reporting.comparison.pairs import Pair, compare_pairs
 from probcal.reporting.comparison.ranks import Ranks, rank_methods
@@ -208,8 +209,8 @@ class _ClaimJudge:
 
     def _verdicts_of_draws(self, claim: Claim) -> list[Verdict]:
         def means_of(dataset: str, column: str, metric: str, stage: int | None) -> npt.NDArray[np.float64] | None:
-            place = self.bootstrap.experiment.place_of(dataset, column)
-            draws = self.bootstrap.draws(*place, metric, stage) if place else None
+            found = self.bootstrap.experiment.row_and_column(dataset, column)
+            draws = self.bootstrap.draws(*found, metric, stage) if found else None
             return draws.means if draws else None
 
         if claim.kind in RANK_KINDS:
@@ -226,12 +227,12 @@ class _ClaimJudge:
             }
         # best and printed_best: the best methods of each draw are known already
         codes = np.full((SAMPLES, len(outcomes[""])), _CODES[None], dtype=np.int8)
-        for place, (entry, outcome) in enumerate(outcomes[""].items()):
+        for index, (entry, outcome) in enumerate(outcomes[""].items()):
             if outcome is not None:
                 names = {self.paper.columns[title] for title in claim.columns or self.paper.best_columns(*entry)}
                 first = self.first[entry]
                 is_named = [(column.paper_learner, column.paper_method) in names for column in first.columns]
-                codes[:, place] = np.where(first.first_flags[:, is_named].any(axis=1), 1, -1)
+                codes[:, index] = np.where(first.first_flags[:, is_named].any(axis=1), 1, -1)
         return {"": codes}
 
     def _count_significant(
@@ -266,11 +267,11 @@ def _count_wins(
     tally: Tally, codes: Codes, entries: list[tuple[str, str]], significance: tuple[int, int, Pair] | None
 ) -> Count:
     """Return the count of one metric from its outcomes, ``codes``, (n_draws, n_entries)."""
-    places = [place for place in range(len(entries)) if codes[0, place] != _CODES[None]]
-    wins = codes[:, places] == _CODES["win"]
-    datasets = list(dict.fromkeys(entries[place][0] for place in places))
+    judged = [index for index in range(len(entries)) if codes[0, index] != _CODES[None]]
+    wins = codes[:, judged] == _CODES["win"]
+    datasets = list(dict.fromkeys(entries[index][0] for index in judged))
     dataset_wins = np.array(
-        [wins[:, [entries[place][0] == name for place in places]].sum(axis=1) for name in datasets]
+        [wins[:, [entries[index][0] == name for index in judged]].sum(axis=1) for name in datasets]
     ).T.reshape(SAMPLES, -1)
     n_missing = len(dict.fromkeys(name for name, _ in entries)) - len(datasets)
     random = np.random.default_rng(0)

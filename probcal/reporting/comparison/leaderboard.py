@@ -23,7 +23,7 @@ from probcal.analysis.rankings import (
     rank_table,
     weighted_mean,
 )
-from probcal.reporting.comparison.split_results import SplitNumbers, first_reading_rows
+from probcal.reporting.comparison.split_results import LEVEL, SplitNumbers, first_reading_rows
 from probcal.store.cell_result import CellResult, Results, resolve_metric
 from probcal.store.stored_experiment import Row, StoredExperiment
 from probcal.store.summary import done_cells
@@ -33,7 +33,6 @@ Floats = npt.NDArray[np.float64]
 DEFAULT_METRICS = (("cxe", "log_loss"), ("brier", "rms"), ("c_emp",), ("smece",), ("refinement",))
 """Metrics that are shown if none is named. Of each kind, the first that was measured."""
 N_DRAWS = 1000
-LEVEL = 0.95
 _DIRECT_PATH = "probcal.methods.direct.DirectClassifier"
 
 
@@ -53,7 +52,7 @@ class Table:
 class Scores:
     """Hold the loss and the seconds of each method, (n_tables, n_learners, n_methods), NaN where there is none.
 
-    Smaller losses are better. ``baseline`` is the place of the learner alone among the methods, if it was run.
+    Smaller losses are better. ``baseline`` is the index of the learner alone among the methods, if it was run.
     """
 
     metric: str
@@ -65,7 +64,7 @@ class Scores:
     baseline: int | None
 
     def select(self, tables: Sequence[int], learners: Sequence[int]) -> Scores:
-        """Return the part with these places of tables and learners."""
+        """Return the part with these indices of tables and learners."""
         part = np.ix_(tables, learners)
         return Scores(
             self.metric,
@@ -165,9 +164,9 @@ def measure_scores(stored: StoredExperiment, results: Results, metric: str) -> S
             # On common splits only, because a method that failed on hard splits would look better.
             means = SplitNumbers.of(stored, results, row, columns, metric).common_means if len(columns) > 1 else None
             for column, mean in zip(columns, () if means is None else means, strict=means is not None):
-                place = methods.index(column.method)
-                losses[r, m, place] = sign * mean
-                seconds[r, m, place] = float(np.mean([cell.seconds + cell.shared_seconds for cell in cells[column]]))
+                index = methods.index(column.method)
+                losses[r, m, index] = sign * mean
+                seconds[r, m, index] = float(np.mean([cell.seconds + cell.shared_seconds for cell in cells[column]]))
     baseline = baseline_method(stored)
     all_scores = Scores(
         metric, tuple(tables), learners, methods, losses, seconds,
@@ -225,7 +224,7 @@ def leaderboards(scores: Scores, kind: str = "") -> list[Leaderboard]:
     if not kind:
         return [leaderboard(scores)] if tables else []
     if kind == "learner":
-        parts = [(scores.select(tables, [place]), name) for place, name in enumerate(scores.learners)]
+        parts = [(scores.select(tables, [index]), name) for index, name in enumerate(scores.learners)]
     else:
         attribute, bounds = _GROUPS[kind]
         numbers = [getattr(table, attribute) for table in scores.tables]
@@ -263,13 +262,13 @@ def leaderboard(scores: Scores, kind: str = "", group: str = "") -> Leaderboard:
     standings = [
         LeaderboardEntry(
             scores.methods[method],
-            **{name: _estimate(value[name][0, place], draws[name][:, place]) for name in value},
-            seconds=float(times[place]),
-            efficient=not any(times[rival] <= times[place] and rating[rival] > rating[place] for rival in range(k)),
-            like_best=bool(value["rank"][0, place] - best <= critical) if p <= 1 - LEVEL else has_test,
-            n_tables=int((~np.isnan(ranks[:, place])).sum()),
+            **{name: _estimate(value[name][0, index], draws[name][:, index]) for name in value},
+            seconds=float(times[index]),
+            efficient=not any(times[rival] <= times[index] and rating[rival] > rating[index] for rival in range(k)),
+            like_best=bool(value["rank"][0, index] - best <= critical) if p <= 1 - LEVEL else has_test,
+            n_tables=int((~np.isnan(ranks[:, index])).sum()),
         )
-        for place, method in enumerate(methods)
+        for index, method in enumerate(methods)
     ]
     standings.sort(key=lambda entry: (-entry.elo.value, entry.rank.value, entry.method))
     n_pairs = int((~np.isnan(scores.losses)).any(axis=2).sum())

@@ -39,7 +39,6 @@ from probcal.store.folder import Store
 from probcal.store.stored_experiment import Selection, StoredExperiment
 from probcal.store.summary import cell_counts
 
-_FULL_SELECTION = Selection()
 _EXPLANATION = (
     "Elo with its 95 % interval over tables (the learner alone has 1000; 400 points more are odds of 10 to 1); mean "
     "rank, bold where it is not significantly different from the best; share of tables on which the method is better "
@@ -71,9 +70,7 @@ class ExperimentBoards:
     """Notes on cells that failed, were not run or are stale."""
 
 
-def experiment_boards(
-    store: Store, selection: Selection = _FULL_SELECTION, metrics: Sequence[str] = (), kind: str = ""
-) -> ExperimentBoards:
+def experiment_boards(store: Store, selection: Selection, metrics: Sequence[str], kind: str) -> ExperimentBoards:
     """Return the leaderboards of the selected part of a store. The learner alone always stays a part of it.
 
     Raises LeaderboardError when there is nothing to compare, and ProbcalError for a metric that no result has.

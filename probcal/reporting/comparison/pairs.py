@@ -15,6 +15,7 @@ import numpy.typing as npt
 from probcal.analysis.hypothesis_tests import Floats, corrected_t_tests, holm, holm_families, wilcoxon_tests
 from probcal.reporting.comparison.bootstrap import Bootstrap
 from probcal.reporting.comparison.split_results import (
+    LEVEL,
     SAMPLES,
     UNKNOWN_TEST_SHARE,
     Progress,
@@ -25,7 +26,6 @@ from probcal.reporting.comparison.split_results import (
 from probcal.store.cell_result import resolve_metric
 from probcal.store.stored_experiment import ResultColumn, Row
 
-LEVEL = 0.95
 _FEWEST_INFINITE = 6
 """Number of splits that must all speak against one method. Its two-sided probability is 2 / 2^6 = .031."""
 Verdict = Literal["better", "worse", "undecided"]
@@ -65,8 +65,8 @@ class Pair:
     later: ResultColumn
     metric: str
     batch: _TestedBatch
-    place: int
-    """Place of the pair in ``batch``, which holds the tests of many pairs as arrays."""
+    index: int
+    """Index of the pair in ``batch``, which holds the tests of many pairs as arrays."""
     p: float | None
     """None for fewer than two data sets."""
     p_holm: float | None
@@ -75,12 +75,12 @@ class Pair:
     @property
     def n_tests(self) -> int:
         """Return the number of data sets on which both columns have a common split."""
-        return int(self.batch.n_tests[self.place])
+        return int(self.batch.n_tests[self.index])
 
     @cached_property
     def tests(self) -> tuple[PairedTest, ...]:
         """Return the tests. They are made when they are shown, because most of a hundred thousand pairs never are."""
-        return self.batch.tests_of(self.place)
+        return self.batch.paired_tests(self.index)
 
     def count(self, verdict: Verdict) -> int:
         return sum(test.verdict == verdict for test in self.tests)
@@ -110,13 +110,13 @@ def compare_pairs(bootstrap: Bootstrap, metric: str, progress: Progress = iter) 
     groups = [column.group for column in stored.columns]
     all_pairs = list(itertools.combinations(range(len(groups)), 2))
     same_group = [(a, b) for a, b in all_pairs if groups[a] == groups[b]]
-    places = np.array(same_group or all_pairs, dtype=np.int64).reshape(-1, 2)
-    batches = [places[start : start + _BATCH_SIZE] for start in range(0, len(places), _BATCH_SIZE)]
+    column_pairs = np.array(same_group or all_pairs, dtype=np.int64).reshape(-1, 2)
+    batches = [column_pairs[start : start + _BATCH_SIZE] for start in range(0, len(column_pairs), _BATCH_SIZE)]
     found = [entry for batch in progress(batches) for entry in _compare_batch(rows, metric, batch)]
     p_holm = holm([p for *_, p in found])
     return [
-        Pair(stored.columns[earlier], stored.columns[later], metric, batch, place, p, p_of_all)
-        for (earlier, later, batch, place, p), p_of_all in zip(found, p_holm, strict=True)
+        Pair(stored.columns[earlier], stored.columns[later], metric, batch, index, p, p_of_all)
+        for (earlier, later, batch, index, p), p_of_all in zip(found, p_holm, strict=True)
     ]
 
 
@@ -136,29 +136,29 @@ class _RowNumbers(SplitNumbers):
             samples = np.array([by_column.get(column_id(column), missing) for column in stored.columns])
         return cls(row, numbers.values, numbers.test_shares, samples)
 
-    def test_pairs(self, places: npt.NDArray[np.int64]) -> _RowTests:
+    def test_pairs(self, column_pairs: npt.NDArray[np.int64]) -> _RowTests:
         """Test each pair on the splits that both columns have."""
-        tests = _RowTests.empty(len(places))
+        tests = _RowTests.empty(len(column_pairs))
         # Pairs with the same splits are tested in one step: hundreds of columns have a hundred thousand pairs.
         patterns, pattern_of = np.unique(~np.isnan(self.values), axis=0, return_inverse=True)
-        pattern_pairs, members = np.unique(pattern_of.ravel()[places], axis=0, return_inverse=True)
+        pattern_pairs, members = np.unique(pattern_of.ravel()[column_pairs], axis=0, return_inverse=True)
         for number, (first, second) in enumerate(pattern_pairs):
             splits = np.flatnonzero(patterns[first] & patterns[second])
             if splits.size:
-                self._test_group(tests, np.flatnonzero(members.ravel() == number), places, splits)
+                self._test_group(tests, np.flatnonzero(members.ravel() == number), column_pairs, splits)
         return tests
 
     def _test_group(
-        self, tests: _RowTests, group: npt.NDArray[np.int64], places: npt.NDArray[np.int64],
+        self, tests: _RowTests, group: npt.NDArray[np.int64], column_pairs: npt.NDArray[np.int64],
         splits: npt.NDArray[np.int64],
     ) -> None:  # fmt: skip
         """Test the pairs of ``group``, whose columns have the same ``splits`` in common."""
-        earlier, later = (self.values[np.ix_(places[group, side], splits)] for side in (0, 1))
+        earlier, later = (self.values[np.ix_(column_pairs[group, side], splits)] for side in (0, 1))
         tests.n_splits[group] = n = splits.size
         tests.differences[group] = _differences(later.mean(axis=1), earlier.mean(axis=1))
         if n == 1:
             if self.samples is not None:
-                self._test_rows(tests, group, places)
+                self._test_rows(tests, group, column_pairs)
             return
         n_infinite = np.column_stack([np.isinf(earlier).sum(axis=1), np.isinf(later).sum(axis=1)])
         is_decisive = (n_infinite.min(axis=1) == 0) & (n_infinite.max(axis=1) >= max(n / 2, _FEWEST_INFINITE))
@@ -166,20 +166,20 @@ class _RowNumbers(SplitNumbers):
         tests.verdicts[group[is_decisive]] = np.where(n_infinite[is_decisive, 1] == 0, "better", "worse")
         is_finite = ~n_infinite.any(axis=1)
         if is_finite.any():
-            shares = [self.test_shares[places[group[is_finite], side], splits[0]] for side in (0, 1)]
+            shares = [self.test_shares[column_pairs[group[is_finite], side], splits[0]] for side in (0, 1)]
             share = np.where(np.isnan(shares[0]), shares[1], shares[0])
             share = np.where(np.isnan(share), UNKNOWN_TEST_SHARE, share)
             found = corrected_t_tests(later[is_finite] - earlier[is_finite], share, LEVEL)
             tests.set(group[is_finite], "splits", found.low, found.high, found.p)
 
-    def _test_rows(self, tests: _RowTests, group: npt.NDArray[np.int64], places: npt.NDArray[np.int64]) -> None:
+    def _test_rows(self, tests: _RowTests, group: npt.NDArray[np.int64], column_pairs: npt.NDArray[np.int64]) -> None:
         """Test the pairs of ``group`` by the bootstrap samples of the test rows, where both columns have them."""
         assert self.samples is not None
         has_samples = ~np.isnan(self.samples[:, 0])
-        sampled = group[has_samples[places[group]].all(axis=1)]
+        sampled = group[has_samples[column_pairs[group]].all(axis=1)]
         if not sampled.size:
             return
-        differences = _differences(self.samples[places[sampled, 1]], self.samples[places[sampled, 0]])
+        differences = _differences(self.samples[column_pairs[sampled, 1]], self.samples[column_pairs[sampled, 0]])
         # The bounds are samples, because a bound between a finite and an infinite one has no value.
         low, high = np.quantile(differences, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=1, method="inverted_cdf")
         n_tail = np.minimum((differences <= 0).sum(axis=1), (differences >= 0).sum(axis=1))
@@ -236,25 +236,25 @@ class _TestedBatch:
     def n_tests(self) -> npt.NDArray[np.int64]:
         return np.asarray(np.count_nonzero(self.n_splits, axis=1))
 
-    def tests_of(self, place: int) -> tuple[PairedTest, ...]:
+    def paired_tests(self, index: int) -> tuple[PairedTest, ...]:
         """Return the tests of one pair, on the data sets with a common split."""
         numbers = [
-            [None if math.isnan(number) else number for number in field[place].tolist()]
+            [None if math.isnan(number) else number for number in field[index].tolist()]
             for field in (self.low, self.high, self.p, self.p_holm)
         ]
         fields = (
-            self.n_splits[place].tolist(), self.differences[place].tolist(), *numbers,
-            self.how[place].tolist(), self.verdicts[place].tolist(),
+            self.n_splits[index].tolist(), self.differences[index].tolist(), *numbers,
+            self.how[index].tolist(), self.verdicts[index].tolist(),
         )  # fmt: skip
         tests = (PairedTest(*values) for values in zip(self.rows, *fields, strict=True))
         return tuple(test for test in tests if test.n_splits)
 
 
 def _compare_batch(
-    rows: Sequence[_RowNumbers], metric: str, places: npt.NDArray[np.int64]
+    rows: Sequence[_RowNumbers], metric: str, column_pairs: npt.NDArray[np.int64]
 ) -> Iterator[tuple[int, int, _TestedBatch, int, float | None]]:
-    """Yield the earlier and the later column of each pair that has a test, its place in the batch, and its p."""
-    row_tests = [row.test_pairs(places) for row in rows]
+    """Yield the earlier and the later column of each pair that has a test, its index in the batch, and its p."""
+    row_tests = [row.test_pairs(column_pairs) for row in rows]
     n_splits, differences, low, high, p, how, verdicts = (
         np.column_stack([getattr(tests, field.name) for tests in row_tests]) for field in fields(_RowTests)
     )
@@ -264,10 +264,10 @@ def _compare_batch(
     verdicts = np.where(is_significant, np.where(is_better, "better", "worse").astype(object), verdicts)
     batch = _TestedBatch([row.row for row in rows], n_splits, differences, low, high, p, p_holm, how, verdicts)
     p_values = wilcoxon_tests(differences).tolist()
-    for place, (n_tests, pair_p) in enumerate(zip(batch.n_tests.tolist(), p_values, strict=True)):
+    for index, (n_tests, pair_p) in enumerate(zip(batch.n_tests.tolist(), p_values, strict=True)):
         if n_tests:
-            earlier, later = places[place].tolist()
-            yield earlier, later, batch, place, pair_p if n_tests > 1 else None
+            earlier, later = column_pairs[index].tolist()
+            yield earlier, later, batch, index, pair_p if n_tests > 1 else None
 
 
 def p_text(p: float | None) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from probcal.analysis.rankings import critical_difference, friedman, p_of_friedman, rank_table
-from probcal.reporting.comparison.split_results import SplitNumbers, first_reading_rows
+from probcal.reporting.comparison.split_results import LEVEL, SplitNumbers, first_reading_rows
 from probcal.store.cell_result import Results, resolve_metric
 from probcal.store.stored_experiment import StoredExperiment
 
@@ -43,10 +43,15 @@ class Ranks:
     """Nemenyi's critical difference. Closer mean ranks are not significantly different."""
     level: float
     groups: tuple[tuple[str, ...], ...]
-    """Largest groups of labels that are not significantly different. A single group where ``p`` exceeds 1 - level."""
+    """Largest groups of labels that are not significantly different. A single group without ``has_difference``."""
+
+    @property
+    def has_difference(self) -> bool:
+        """Return whether Friedman's test finds a significant difference."""
+        return self.p <= 1 - self.level
 
 
-def rank_methods(stored: StoredExperiment, results: Results, metric: str, level: float = 0.95) -> Ranks | None:
+def rank_methods(stored: StoredExperiment, results: Results, metric: str) -> Ranks | None:
     """Rank the methods by their means over the splits that all columns have.
 
     ∞ ranks last, and equal means share their ranks. Of several readings of a data set the first counts. Returns None
@@ -61,10 +66,10 @@ def rank_methods(stored: StoredExperiment, results: Results, metric: str, level:
     means = [means for means in row_means if means is not None]
     if len(means) < 2:
         return None
-    return rank_columns(np.array(means), labels_of(stored), metric, level, missing_titles)
+    return rank_columns(np.array(means), unique_labels(stored), metric, missing_titles)
 
 
-def labels_of(stored: StoredExperiment) -> list[str]:
+def unique_labels(stored: StoredExperiment) -> list[str]:
     """Return the labels of the columns, with learner and method where two labels are equal."""
     labels = [column.label for column in stored.columns]
     return [
@@ -77,7 +82,6 @@ def rank_columns(
     numbers: npt.NDArray[np.float64],
     labels: Sequence[str],
     metric: str,
-    level: float = 0.95,
     left_out: Sequence[str] = (),
 ) -> Ranks:
     """Rank the columns of ``numbers``, (n_datasets, n_columns). Infinity is the worst of a loss.
@@ -91,12 +95,12 @@ def rank_columns(
     mean_ranks = table.mean(axis=0)
     chi_square, f = friedman(table)
     p, permuted = p_of_friedman(table)
-    critical = critical_difference(k, n, level)
+    critical = critical_difference(k, n, LEVEL)
     order = sorted(range(k), key=lambda index: (mean_ranks[index], labels[index]))
     names, values = [labels[index] for index in order], [float(mean_ranks[index]) for index in order]
-    groups = [tuple(names)] if p > 1 - level else _groups(names, values, critical)
+    groups = [tuple(names)] if p > 1 - LEVEL else _groups(names, values, critical)
     return Ranks(
-        metric, tuple(names), tuple(values), n, tuple(left_out), chi_square, f, p, permuted, critical, level,
+        metric, tuple(names), tuple(values), n, tuple(left_out), chi_square, f, p, permuted, critical, LEVEL,
         tuple(groups),
     )  # fmt: skip
 
@@ -106,7 +110,7 @@ def _groups(names: list[str], values: list[float], critical: float) -> list[tupl
     groups: list[tuple[str, ...]] = []
     last_end = 0
     for start, first in enumerate(values):
-        end = max(place for place, value in enumerate(values) if value - first <= critical + _EPSILON) + 1
+        end = max(index for index, value in enumerate(values) if value - first <= critical + _EPSILON) + 1
         if end > last_end and end - start > 1:
             groups.append(tuple(names[start:end]))
         last_end = max(end, last_end)

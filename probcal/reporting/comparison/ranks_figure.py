@@ -53,16 +53,14 @@ def ranks_figure(ranking: Ranks, title: str = "") -> Figure:
     """
     k = len(ranking.labels)
     mean_ranks = dict(zip(ranking.labels, ranking.mean_ranks, strict=True))
-    has_difference = ranking.p <= 1 - ranking.level
-    bars = [(mean_ranks[group[0]], mean_ranks[group[-1]]) for group in ranking.groups if has_difference]
+    bars = [(mean_ranks[group[0]], mean_ranks[group[-1]]) for group in ranking.groups if ranking.has_difference]
     lines = 1 + len(bars) + math.ceil(k / 2)
     name = resolve_metric(ranking.metric).long
     name = name if name[:2].isupper() else name[:1].lower() + name[1:]  # an abbreviation keeps its capitals
     p = "p < .001" if ranking.p < 0.001 else f"p = {ranking.p:.3f}".replace("0.", ".", 1)
     test = "permuted ranks" if ranking.permuted else "Friedman's test"
-    meaning = (
-        "a bar joins methods that are not significantly different" if has_difference else "no significant difference"
-    )
+    joined, none = "a bar joins methods that are not significantly different", "no significant difference"
+    meaning = joined if ranking.has_difference else none
     caption = f"mean ranks over {ranking.n_datasets} data sets by {name} ({test}: {p}); {meaning}"
     heading = f"{printable(title, 120)}: {caption}" if title else caption[0].upper() + caption[1:]
     figure = titled_figure(heading, _WIDTH, _LINE_HEIGHT * (lines + 3.5))
@@ -84,13 +82,13 @@ def ranks_figure(ranking: Ranks, title: str = "") -> Figure:
             axes.plot([end, end], [-1.9, -1.5], color=GREY, linewidth=1.5)
     axes.text(1 + width / 2 if has_scale else 1, -1.85, f"critical difference {width:.2f}", color=GREY,
               ha="center" if has_scale else "left", va="bottom")  # fmt: skip
-    for place, (low, high) in enumerate(bars, 1):
-        axes.plot([low - 0.008 * span, high + 0.008 * span], [place * 0.9] * 2, color=COLOURS[0], linewidth=3,
+    for index, (low, high) in enumerate(bars, 1):
+        axes.plot([low - 0.008 * span, high + 0.008 * span], [index * 0.9] * 2, color=COLOURS[0], linewidth=3,
                   solid_capstyle="butt")  # fmt: skip
     # the better half on the left, from the best downwards, and the others on the right, from the worst
-    for place, (label, rank) in enumerate(zip(ranking.labels, ranking.mean_ranks, strict=True)):
-        is_left, name = place < math.ceil(k / 2), printable(label, _LONGEST_NAME)
-        line = len(bars) + 1.3 + (place if is_left else k - 1 - place)
+    for index, (label, rank) in enumerate(zip(ranking.labels, ranking.mean_ranks, strict=True)):
+        is_left, name = index < math.ceil(k / 2), printable(label, _LONGEST_NAME)
+        line = len(bars) + 1.3 + (index if is_left else k - 1 - index)
         end, sign = (1 - 0.03 * span, -1) if is_left else (k + 0.03 * span, 1)
         axes.plot([rank, rank, end], [0, line, line], color=GREY, linewidth=0.7)
         axes.text(end + sign * 0.01 * span, line, f"{name}  {rank:.2f}" if is_left else f"{rank:.2f}  {name}",

@@ -32,8 +32,8 @@ Progress = Callable[[list[Any]], Iterable[Any]]
 """Function that yields the items of a list one by one, and may show the progress."""
 DECIMALS = 10
 """Decimals that count. A further difference comes from the order of a sum."""
-
-
+LEVEL = 0.95
+"""Level of all intervals and tests of a comparison."""
 UNKNOWN_TEST_SHARE = 0.25
 
 
@@ -53,10 +53,10 @@ class SplitNumbers:
     ) -> SplitNumbers:
         values = np.full((len(columns), stored.repetitions[row.name]), math.nan)
         shares = values.copy()
-        for place, column in enumerate(columns):
+        for index, column in enumerate(columns):
             for cell in done_cells(stored, results, row, column):
-                values[place, cell.repetition] = cell.metrics.get(metric, math.nan)
-                shares[place, cell.repetition] = known_test_share(row, cell)
+                values[index, cell.repetition] = cell.metrics.get(metric, math.nan)
+                shares[index, cell.repetition] = known_test_share(row, cell)
         return cls(row, np.round(values, DECIMALS), shares)
 
     @property
@@ -252,10 +252,10 @@ def _split_samples(
     draws = bootstrap_rows(y, np.array([p for _, p in pairs]), SAMPLES, random)
     samples = {
         metric: {
-            name: [None if math.isinf(number) else round(number * _UNIT) for number in draws[:, column, place].tolist()]
+            name: [None if math.isinf(number) else round(number * _UNIT) for number in draws[:, column, index].tolist()]
             for column, name in enumerate(cells)
         }
-        for place, metric in enumerate(ROW_METRICS)
+        for index, metric in enumerate(ROW_METRICS)
     }
     return _SplitSamples(digests=digests, samples=samples)
 

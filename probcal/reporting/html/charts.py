@@ -48,17 +48,17 @@ class Charts:
     def agreements(self) -> list[tuple[str, int, int]]:
         """Return (metric, published numbers in their band, published numbers compared)."""
         agreements = []
-        for place, metric in enumerate(self.data["metrics"]):
-            verdicts = [entry[8] for entry in self.data["numbers"] if entry[0] == place and entry[8] is not None]
+        for index, metric in enumerate(self.data["metrics"]):
+            verdicts = [entry[8] for entry in self.data["numbers"] if entry[0] == index and entry[8] is not None]
             if verdicts:
                 agreements.append((metric["short"], sum(verdicts), len(verdicts)))
         return agreements
 
 
-def charts_of(experiment: CheckedResults) -> Charts:
+def build_charts(experiment: CheckedResults) -> Charts:
     """Return the chart data.
 
-    An entry of ``numbers`` holds the places of metric, data set and column, then mean, sd, n, number of infinite
+    An entry of ``numbers`` holds the indices of metric, data set and column, then mean, sd, n, number of infinite
     splits, published number, and whether it agrees. The last is None where the number was not compared.
     """
     stored, published = experiment.stored, experiment.published
@@ -109,7 +109,7 @@ _DECIMALS = 5
 class ReliabilityChart:
     """Hold reliability diagrams.
 
-    A line holds the places of data set and column, the splits, and (mean, observed, low, high, rows) of each bin.
+    A line holds the indices of data set and column, the splits, and (mean, observed, low, high, rows) of each bin.
     """
 
     lines: list[list[Any]]
@@ -125,8 +125,8 @@ def reliability_chart(store: Store, stored: StoredExperiment, results: Results) 
     except StoreError:
         # A file that cannot be written is no reason to draw nothing.
         pictures = pictures_of(store, stored, results)
-    rows = {row.name: place for place, row in enumerate(stored.datasets)}
-    columns = {column: place for place, column in enumerate(stored.columns)}
+    rows = {row.name: index for index, row in enumerate(stored.datasets)}
+    columns = {column: index for index, column in enumerate(stored.columns)}
     lines: list[list[Any]] = []
     for figure in pictures.figures:
         bins = figure.reliability
@@ -195,7 +195,7 @@ class RankedPicture:
         """Return the best, or those that share the first place, and whether there is no significant difference."""
         best = self.lines[0][1]
         names = " and ".join(label for label, rank in self.lines if rank == best)
-        return f"{names} ({best}{', no significant difference' if self.ranks.p > 1 - self.ranks.level else ''})"
+        return f"{names} ({best}{', no significant difference' if not self.ranks.has_difference else ''})"
 
     @property
     def verdict(self) -> str:

@@ -22,7 +22,7 @@ from probcal.reporting.html.charts import (
     Charts,
     RankedPicture,
     ReliabilityChart,
-    charts_of,
+    build_charts,
     has_minor_lines,
     paper_pictures,
     rank_pictures,
@@ -98,7 +98,7 @@ class ExperimentSections:
 
     @functools.cached_property
     def charts(self) -> Charts:
-        return charts_of(self.experiment)
+        return build_charts(self.experiment)
 
     @functools.cached_property
     def reliable(self) -> ReliabilityChart:

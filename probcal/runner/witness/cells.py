@@ -69,12 +69,12 @@ def setting_text(cell: Cell) -> str:
     parts = (
         numerics().canonical(learner.path), _without_numbers(canonical(learner.params)), learner.encoding,
         learner.shared_seed, numerics().canonical(method.path), _without_numbers(canonical(method.params)),
-        method.shared_seed, _data_of(cell.card),
+        method.shared_seed, _data_label(cell.card),
     )  # fmt: skip
     return json.dumps(parts, sort_keys=True, default=str)
 
 
-def _data_of(card: Card) -> str:
+def _data_label(card: Card) -> str:
     """Return what a setting says of its data: the task, or the name of a data set that is there for this setting."""
     return card.task if card.name in _shipped_names() else card.name
 
@@ -149,7 +149,7 @@ def _column_cells(experiment: Experiment) -> list[Cell]:
     first: dict[tuple[str, str, str], Cell] = {}
     settings: dict[tuple[int, str], str] = {}  # an override makes a column object for each data set
     for cell in sorted(own_cells, key=lambda cell: cell.card.expect.rows) + cells:
-        key = (id(cell.column), _data_of(cell.card))
+        key = (id(cell.column), _data_label(cell.card))
         setting = settings[key] if key in settings else settings.setdefault(key, setting_text(cell))
         first.setdefault((cell.column.learner.name, cell.column.method.name, setting), cell)
     return [_on_embedded_data(cell) for cell in first.values()]

@@ -18,7 +18,8 @@ from probcal.papers.check.judged_claims import (
     published_rank_text,
     published_tallies,
 )
-from probcal.papers.published import Claim, PublishedPaper
+from probcal.papers.claims import Claim
+from probcal.papers.published import PublishedPaper
 from tests.commands import probcal
 
 NAME = "langford-zadrozny-2005"

@@ -6,7 +6,8 @@ import pytest
 from probcal.papers.check.comparison import steepest_growth
 from probcal.papers.check.findings import CheckedResults
 from probcal.papers.check.judged_claims import MeasuredNumbers, PublishedNumbers, judge
-from probcal.papers.published import Claim, PublishedPaper
+from probcal.papers.claims import Claim
+from probcal.papers.published import PublishedPaper
 from tests.commands import probcal
 from tests.reporting.streams import write
 

@@ -45,7 +45,7 @@ def made(small):
 
 
 def places(ranked) -> list[tuple]:
-    return [(one.place, one.is_tied, one.name, one.in_band, one.compared) for one in ranked]
+    return [(one.rank, one.is_tied, one.name, one.in_band, one.compared) for one in ranked]
 
 
 def test_variants_are_ranked_by_numbers_in_band_then_distance(made):

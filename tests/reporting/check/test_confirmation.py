@@ -60,13 +60,13 @@ def test_chosen_variant_is_confirmed_on_the_other_data_sets(made):
     chosen = found["adult",]
     assert (chosen.best_variant, chosen.other_datasets) == ("lucky/direct", FOUR[1:])
     assert (chosen.score.identical, chosen.confirmation_score.identical, chosen.confirmation_score.median) == (3, 0, 7)
-    assert (chosen.place, chosen.average) == (2, 4.5)
+    assert (chosen.rank, chosen.average) == (2, 4.5)
 
 
 def test_every_subset_of_the_given_size_is_a_choice(made):
     numbers = numbers_of(made({(row, variant): 0 for row in FOUR for variant in "ab"}))
     assert [len(choose_variants(numbers, scored)) for scored in (1, 2, 3)] == [4, 6, 4]
-    assert {(one.best_variant, one.n_tied, one.place) for one in choose_variants(numbers, 2)} == {("a/direct", 2, 1)}
+    assert {(one.best_variant, one.n_tied, one.rank) for one in choose_variants(numbers, 2)} == {("a/direct", 2, 1)}
 
 
 def test_score_uses_digits_then_median_with_limit_ten(made):

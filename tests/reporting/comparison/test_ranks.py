@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from probcal.analysis.rankings import critical_difference, friedman
-from probcal.reporting.comparison.ranks import labels_of, rank_columns, rank_methods
+from probcal.reporting.comparison.ranks import rank_columns, rank_methods, unique_labels
 from probcal.reporting.comparison.ranks_figure import draw_ranks, ranks_figure
 from probcal.reporting.drawing import drawing_style, save_figure
 from probcal.store.stored_experiment import StoredExperiment
@@ -175,7 +175,7 @@ def test_two_readings_of_a_data_set_count_once(small, cxe):
 def test_equal_labels_are_extended_by_learner_and_method():
     columns = [{"learner": name, "method": "direct", "label": "J48", "group": "J48"} for name in ("a", "b")]
     stored = StoredExperiment(name="x", title="x", metrics=[], datasets=[], columns=columns, repetitions={})
-    assert labels_of(stored) == ["J48 (a direct)", "J48 (b direct)"]
+    assert unique_labels(stored) == ["J48 (a direct)", "J48 (b direct)"]
 
 
 def figure(numbers, labels, metric="cxe", title=""):

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from probcal.reporting.comparison.leaderboard_tables import ALL_TABLES, page_boards
-from probcal.reporting.html.report import write_report
+from probcal.reporting.html import write_report
 from probcal.reporting.html.sections import group_faults, provenance
 from probcal.store.folder import CellResult
 from probcal.store.stored_experiment import StoredExperiment
