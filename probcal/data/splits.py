@@ -52,7 +52,7 @@ OPTIONAL: dict[Kind, str] = {"time_ordered": "order"}
 NESTED_KINDS: tuple[Kind, ...] = ("group_k_fold", "time_ordered", "chronological")
 """The kinds that can also decide on which training rows a method calibrates."""
 _NEWER_KEYS = ("file", "rows", "folds", "group", "order", "nested", "copies")
-_KINDS_THAT_DROP_COPIES: tuple[Kind, ...] = ("k_fold", "stratified_k_fold")
+_DROPPING_KINDS: tuple[Kind, ...] = ("k_fold", "stratified_k_fold")
 EXPERIMENT_KINDS: tuple[Kind, ...] = (
     "holdout",
     "k_fold",
@@ -121,8 +121,8 @@ class Split(CardPart):
             raise ValueError(f'a {self.kind} split takes no "{extra_keys[0]}"')
         if self.nested and self.kind not in NESTED_KINDS:
             raise ValueError(f"a {self.kind} split cannot be nested, only one of {', '.join(NESTED_KINDS)}")
-        if self.copies and self.kind not in _KINDS_THAT_DROP_COPIES:
-            raise ValueError(f"a {self.kind} split cannot drop copies, only {' and '.join(_KINDS_THAT_DROP_COPIES)} can")
+        if self.copies and self.kind not in _DROPPING_KINDS:
+            raise ValueError(f"a {self.kind} split cannot drop copies, only {' and '.join(_DROPPING_KINDS)} can")
         if self.file and not self.rows:
             raise ValueError("a rows split belongs to one data set; write it on its card")
         return self
