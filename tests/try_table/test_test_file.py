@@ -19,7 +19,7 @@ from probcal.reading.table_plan import load_table_plan, read_inputs
 from probcal.try_table.measures import LOSS
 from probcal.try_table.ranked_methods import RankedMethod
 from probcal.try_table.trial import TrialResult
-from probcal.try_table.unseen_rows import UnseenLine, UnseenResult
+from probcal.try_table.unseen_result import UnseenLine, UnseenResult
 from tests.commands import contents, probcal, refused
 from tests.try_table.own_tables import customers, written
 
