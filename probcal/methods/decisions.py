@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from probcal._learner_output import learner_probabilities, learns_nothing
 from probcal._validation import Constraint, Rule, count_rows, take_rows
+from probcal.components.classes import refuse_unmet_need
 from probcal.methods._base import drawn_seed, fit_weighted, fresh_copy
 from probcal.methods._guaranteed_thresholds import threshold_of_precision, threshold_of_recall
 from probcal.methods.direct import DirectClassifier
@@ -272,6 +273,7 @@ class GuaranteedRateClassifier(DirectClassifier):
             else:
                 raise ValueError("the rows to learn from must have both classes; give more rows of the rare one")
             learner = fit_weighted(fresh_copy(learner, rng), take_rows(X, training), labels[training], None)
+        refuse_unmet_need(type(self), learner)
         self.estimator_ = learner
         p = learner_probabilities(learner, take_rows(X, held_out), self.classes_)[:, 1]
         choose = threshold_of_precision if self.rate == "precision" else threshold_of_recall
