@@ -33,6 +33,8 @@ HEADER = ("measure", "test rows", "95 % interval", "cross-val.", "95 % interval"
 _MOST_DRAWN_ROWS = 20_000_000
 _MOST_NAMES = 5
 _LONGEST_MEASURE = 16
+# Ends of intervals below it have four digits, as values have: with rare events all are small.
+_SMALL = 0.1
 # Smaller differences from the end of an interval come from the order of sums.
 _ROUNDING = 1e-9
 
@@ -71,7 +73,8 @@ def _number(value: float) -> str:
 
 
 def _range(low: float, high: float) -> str:
-    return f"{low:.3f} to {high:.3f}" if math.isfinite(low) and math.isfinite(high) else ""
+    digits = 3 if high >= _SMALL else 4
+    return f"{low:.{digits}f} to {high:.{digits}f}" if math.isfinite(low) and math.isfinite(high) else ""
 
 
 @dataclass(frozen=True)
