@@ -256,6 +256,29 @@ def test_the_scale_of_the_weights_changes_nothing(tmp_path, scale, recwarn):
     assert not recwarn.list
 
 
+@pytest.mark.parametrize(
+    ("column", "labels", "positive"),
+    [
+        ("p(no)", ("no", "yes"), "no"),
+        ("p(yes)", ("no", "yes"), "yes"),
+        ("p(0)", ("0", "1"), "0"),
+        ("p(fraud)", ("fraud", "ok"), "fraud"),
+        ("p(fraud)_beta", ("fraud", "ok"), "fraud"),
+        ("p(a (b))", ("a (b)", "c"), "a (b)"),
+        ("p(true)", ("False", "True"), "True"),
+        ("p(other)", ("no", "yes"), "yes"),
+    ],
+)
+def test_a_column_named_as_an_exported_model_writes_it_holds_its_label(tmp_path, column, labels, positive):
+    frame = two_classes().rename(columns={"p": column})
+    frame["y"] = np.where(frame["y"] == 1, *labels)
+    frame.to_parquet(tmp_path / "b.parquet")
+    for predictions in (read_table(frame, tmp_path, column), read(tmp_path / "b.parquet", column)):
+        assert predictions.classes[1] == positive
+        assert (predictions.y == (frame["y"] == positive)).all()
+    assert read_table(frame, tmp_path, column, positive=labels[0]).classes[1] == labels[0]
+
+
 # --- what is refused
 
 
