@@ -58,6 +58,12 @@ class UnseenLine:
         is_finite = len(values) > 1 and all(map(math.isfinite, values))
         return interval_of(values, self.test_share, self.measure) if is_finite else NO_INTERVAL
 
+    @property
+    def overlaps(self) -> bool:
+        """Return whether the interval of the test rows and that of the cross-validation overlap."""
+        low, high = self.cross_interval
+        return self.unseen.low <= high and self.unseen.high >= low
+
     def cells(self) -> list[str]:
         """Return the cells after the name of the measure."""
         cross_mean = float(np.mean(self.cross_validated)) if self.cross_validated else math.nan
@@ -89,6 +95,8 @@ class UnseenResult:
     shares: str
     """How many rows each class has, in words."""
     lines: Sequence[UnseenLine]
+    new_base_rate: float | None = None
+    """Share of the positive class of two among the test rows, if it differs from that of the training rows."""
 
     @property
     def sentence(self) -> str:
@@ -122,10 +130,16 @@ class UnseenResult:
         )
         if math.isnan(value.low):
             return f"{text}; so few rows may differ by chance."
-        if value.low <= high and value.high >= low:
+        if line.overlaps:
             return f"{text}; the two intervals overlap, so this may be chance."
+        text += ": the test rows are not like the training rows."
         # rows that are as easy to separate have another log loss, too, if the shares of the classes have moved
-        return f"{text}: the test rows are not like the training rows. Compare the shares of the classes, and the AUC."
+        if self.new_base_rate is None or not any(line.measure.name == "auc" and line.overlaps for line in self.lines):
+            return f"{text} Compare the shares of the classes, and the AUC."
+        return (
+            f"{text} The share of the positive class has moved, and the AUC has not. probcal measure --calibrate prior "
+            f"--base-rate {self.new_base_rate:.3g}, for predictions.csv of --export, makes a map for the new share."
+        )
 
     @property
     def notes(self) -> list[str]:
@@ -169,7 +183,8 @@ def measure_unseen(
         )
         for measure in measures
     ]
-    return UnseenResult(rows, winner, prepared.n_labelled, _shares(rows, prepared), lines)
+    shares, new_base_rate = _shares(rows, prepared), _new_base_rate(rows, prepared)
+    return UnseenResult(rows, winner, prepared.n_labelled, shares, lines, new_base_rate)
 
 
 def _intervals(
@@ -212,22 +227,30 @@ def _rms_interval(data: Prediction) -> tuple[float, float]:
 
 def _shares(unseen: UnseenRows, prepared: PreparedTable) -> str:
     """Return the share of each class, of two the positive one, among the test rows and among the training rows."""
-    y, names = unseen.y, prepared.class_names
-    counts = np.bincount(y, minlength=len(names))
-    weight = np.ones(len(y)) if unseen.weight is None else unseen.weight
+    counts = np.bincount(unseen.y, minlength=len(prepared.class_names))
     weighted = "" if unseen.weight is None else "weighted, "
     parts = []
-    for number, name in enumerate(names):
-        rows, share = int(counts[number]), float(prepared.class_shares[number])
-        own_share = float(weight[y == number].sum() / weight.sum())
-        interval = ""
-        if len(names) == 2:
-            data = Prediction((y == number).astype(int), np.full(len(y), share), weight, cluster=unseen.cluster)
-            low, high = share_interval(data.rows, LEVEL)
-            interval = f", 95 % interval {100 * low:.3g} to {100 * high:.3g} %"
+    for number, name in enumerate(prepared.class_names):
+        rows, training = int(counts[number]), percent(float(prepared.class_shares[number]))
+        share, low, high = _share(unseen, number)
+        interval = f", 95 % interval {100 * low:.3g} to {100 * high:.3g} %" if len(counts) == 2 else ""
         verb = "is" if rows == 1 else "are"
         parts.append(
-            f'{rows:,} {verb} "{name}" ({weighted}{percent(own_share)}{interval}; {percent(share)} of the training '
-            "rows)"
+            f'{rows:,} {verb} "{name}" ({weighted}{percent(share)}{interval}; {training} of the training rows)'
         )
-    return f"{join_first(parts[1:] if len(names) == 2 else parts, _MOST_NAMES)}."
+    return f"{join_first(parts[1:] if len(counts) == 2 else parts, _MOST_NAMES)}."
+
+
+def _share(unseen: UnseenRows, number: int) -> tuple[float, float, float]:
+    """Return the share of a class among the test rows, and its interval."""
+    is_class = (unseen.y == number).astype(int)
+    rows = Prediction(is_class, np.full(len(is_class), 0.5), unseen.weight, cluster=unseen.cluster).rows
+    return rows.mean(rows.y), *share_interval(rows, LEVEL)
+
+
+def _new_base_rate(unseen: UnseenRows, prepared: PreparedTable) -> float | None:
+    """Return the share of the positive class among the test rows if its interval excludes that of the training rows."""
+    if len(prepared.class_names) != 2:
+        return None
+    share, low, high = _share(unseen, 1)
+    return None if low <= prepared.class_shares[1] <= high or not 0 < share < 1 else share
