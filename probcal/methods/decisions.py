@@ -171,7 +171,7 @@ class GuaranteedRateClassifier(DirectClassifier):
     ----------
     estimator : classifier
         Has ``predict_proba`` of two classes. A ``FrozenEstimator`` or a ``PrefitClassifier`` is fitted already,
-        so all rows test it.
+        so all rows test it. Give rows that neither it nor its map has learned from.
     rate : {"precision", "recall"}, default="precision"
         Precision: which share of the rows that are decided positive are positive. The lowest threshold is taken.
         Recall: which share of the positive rows are decided positive. The highest threshold is taken.
