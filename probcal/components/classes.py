@@ -74,6 +74,12 @@ def unmet_need(method: type, learner: Any) -> str | None:
     return " or ".join(names) if names and not any(hasattr(learner, name) for name in names) else None
 
 
+def refuse_unmet_need(method: type, learner: Any) -> None:
+    """Raise ValueError if ``method`` needs what this learner lacks."""
+    if needed := unmet_need(method, learner):
+        raise ValueError(f"{type(learner).__name__} has no {needed}, and {method.__name__} needs it")
+
+
 def unmet_requirement(component: type) -> str | None:
     """Return what ``component`` needs and this environment lacks, with the command that installs it, or None.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -20,10 +21,6 @@ from probcal.methods.calibrators.formula import Formula, Pieces
 
 _HEAD = """\
 # {map}: the calibrated probability of class {positive}
-import math
-from bisect import bisect_right
-from math import exp, inf, log
-
 """
 _FUNCTION = '''
 def calibrate({arguments}):
@@ -31,11 +28,13 @@ def calibrate({arguments}):
     if not ({condition}):
         raise ValueError(f"the map takes no such score: {shown}")
 {assignments}    return {result}
-
+'''
+_CLIP = """
 
 def _clip(x, low, high):
     return low if x < low else high if x > high else x
-
+"""
+_POLYNOMIAL = """
 
 def _polynomial(where, x, edges, origins, coefficients):
     place = bisect_right(edges, where)
@@ -43,7 +42,7 @@ def _polynomial(where, x, edges, origins, coefficients):
     for coefficient in reversed(coefficients[place]):
         total = total * (x - origins[place]) + coefficient
     return total
-'''
+"""
 
 
 def formula_of(calibrator: Any, n_columns: int | None = None) -> Formula:
@@ -223,7 +222,19 @@ def map_to_python(calibrator: Any) -> str:
         assignments="".join(f"    {line}\n" for line in body.assignments),
         result=result,
     )
-    return head + "".join(f"{line}\n" for line in body.constants) + function
+    # a reader, such as an auditor, finds nothing that the map does not use
+    used = [text for name, text in (("_clip(", _CLIP), ("_polynomial(", _POLYNOMIAL)) if name in function]
+    code = "".join(f"{line}\n" for line in body.constants) + "".join([function, *used])
+    return head + _imports(code) + code
+
+
+def _imports(code: str) -> str:
+    """Return the lines that import what ``code`` uses."""
+    names = [name for name in ("exp", "inf", "log") if re.search(rf"\b{name}\b", code)]
+    lines = ["import math"] if "math." in code else []
+    lines += ["from bisect import bisect_right"] if "bisect_right" in code else []
+    lines += [f"from math import {', '.join(names)}"] if names else []
+    return "".join(f"{line}\n" for line in lines) + "\n" * bool(lines)
 
 
 class _Body:

@@ -29,6 +29,7 @@ from probcal.measure.part_tests import part_tests
 from probcal.measure.summary import SummarisedPredictions
 from probcal.measure.text import Measurement, text_lines, value_lines
 from probcal.metrics.decisions import Costs
+from probcal.reading.labelled_rows import read_labelled_predictions
 from probcal.reading.output_file import delimited_with_columns, refuse_path, write_output
 from probcal.reading.prediction_file import FilePredictions, PredictionsRequest, calibrated_names, read_predictions
 
@@ -217,7 +218,9 @@ def _read(request: PredictionsRequest, options: MeasureOptions) -> FilePredictio
 def _read_whole(
     request: PredictionsRequest, options: MeasureOptions, table: UserTable | None = None
 ) -> FilePredictions:
-    predictions = read_predictions(request, table)
+    # -o writes every row, and one without a label has no held-out prediction
+    read = read_labelled_predictions if options.output is None else read_predictions
+    predictions = read(request, table)
     if options.output is None:  # nothing writes the columns again, and a million rows of text are 80 MB
         predictions = replace(predictions, table=replace(predictions.table, columns=[]))
     if options.dask is None:

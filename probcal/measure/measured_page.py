@@ -65,6 +65,8 @@ def _page_section(
     measurement: Measurement, section: MeasuredSection, scale: Scale | None, size: float = _DIAGRAM
 ) -> PageSection:
     header, rows = table(section, measurement.map)
+    if size == _PANEL:  # it stands below the name of its class, which may be long
+        header = ["measure", *header[1:]]
     draw = partial(reliability_figure, measurement.predictions, section, measurement.map, scale, size)
     picture = styled_picture(f"Reliability: {section.name}", draw)
     return PageSection(section.name, header, rows, picture, _no_bands(measurement.predictions, section))
@@ -90,7 +92,10 @@ def reliability_figure(
     """
     from probcal.reporting import reliability_figure as drawing  # matplotlib takes a second to import
 
-    stages = {"before": section.p} | ({} if section.calibrated is None else {str(map): section.calibrated})
+    if section.calibrated is None:
+        stages = {"predictions": section.p}
+    else:
+        stages = {"before": section.p, str(map): section.calibrated}
     has_bands = not _no_bands(predictions, section)
     if scale is None:
         is_several = section.p.ndim == 2 and not predictions.is_binary

@@ -11,11 +11,10 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from probcal.metrics.bootstrap import LEVEL, NO_INTERVAL, Quantity
+from probcal.metrics.bootstrap import LEVEL, Quantity
 from probcal.metrics.closed_forms import (
-    auc_interval,
+    auc_interval_of,
     brier_interval,
-    clustered_auc_interval,
     log_loss_interval,
     mean_interval,
     share_interval,
@@ -86,14 +85,8 @@ def _quantities_of(metric: Metric, value: Callable[[Prediction], float]) -> list
             )
         ]  # fmt: skip
     estimate = metric.name not in P_VALUES
-    closed_form = _auc_interval if metric.name == "auc" else None
+    closed_form = (lambda data: auc_interval_of(data, LEVEL)) if metric.name == "auc" else None
     return [Quantity(metric.name, metric.short, value, metric, metric.drawn, estimate, estimate, closed_form)]
-
-
-def _auc_interval(data: Prediction) -> tuple[float, float]:
-    if data.rows.cluster is not None and data.rows.p.ndim == 1:
-        return clustered_auc_interval(data.rows, LEVEL)
-    return auc_interval(data.ranked[0], LEVEL) if len(data.ranked) == 1 else NO_INTERVAL
 
 
 def _cost_quantities(costs: Costs) -> list[Quantity]:

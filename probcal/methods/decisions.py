@@ -6,19 +6,16 @@ import warnings
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from scipy.special import expit
-from scipy.stats import binom
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from probcal._learner_output import learner_probabilities, learns_nothing
 from probcal._validation import Constraint, Rule, count_rows, take_rows
+from probcal.components.classes import refuse_unmet_need
 from probcal.methods._base import drawn_seed, fit_weighted, fresh_copy
+from probcal.methods._guaranteed_thresholds import threshold_of_precision, threshold_of_recall
 from probcal.methods.direct import DirectClassifier
 
-_CANDIDATES = expit(np.arange(-12, 12.01, 0.05))
-"""Thresholds that are tested. They are chosen before any row is seen, and lie dense at rare and at sure classes."""
-_N_STARTS = 10
 _MOST_DRAWS = 100
 _SHARE = Rule(lambda value: isinstance(value, int | float) and 0 < value < 1, "a number above 0 and below 1")
 
@@ -161,16 +158,20 @@ class GuaranteedRateClassifier(DirectClassifier):
     """Decide at a threshold whose precision or recall is guaranteed on new rows (learn then test).
 
     Held-out rows test thresholds that were fixed before. For each, an exact binomial test asks whether the rate is
-    below ``at_least``. Thresholds are tested in a fixed order, which keeps the probability of any wrong one below
-    1 - ``confidence`` (Angelopoulos, Bates, Candes, Jordan & Lei 2021, section 2.3 and Algorithm 1).
+    below ``at_least``. The probability of any wrong threshold stays below 1 - ``confidence`` (Angelopoulos, Bates,
+    Candes, Jordan & Lei 2021, section 2.3). Recall falls with the threshold, so one sequence of tests suffices. For
+    precision, a graph shares 1 - ``confidence`` among starts around ``at_least``, with most at half a unit of log-odds
+    above it. A threshold that passes hands its share down to the next one (Bretz, Maurer, Brannath & Posch 2009,
+    algorithm 1).
 
-    The guarantee holds if held-out and new rows are independent draws of one distribution. It needs no calibration.
+    The guarantee holds if held-out and new rows are independent draws of one distribution. It needs no calibration,
+    but more precisions can be shown with it.
 
     Parameters
     ----------
     estimator : classifier
         Has ``predict_proba`` of two classes. A ``FrozenEstimator`` or a ``PrefitClassifier`` is fitted already,
-        so all rows test it.
+        so all rows test it. Give rows that neither it nor its map has learned from.
     rate : {"precision", "recall"}, default="precision"
         Precision: which share of the rows that are decided positive are positive. The lowest threshold is taken.
         Recall: which share of the positive rows are decided positive. The highest threshold is taken.
@@ -272,9 +273,10 @@ class GuaranteedRateClassifier(DirectClassifier):
             else:
                 raise ValueError("the rows to learn from must have both classes; give more rows of the rare one")
             learner = fit_weighted(fresh_copy(learner, rng), take_rows(X, training), labels[training], None)
+        refuse_unmet_need(type(self), learner)
         self.estimator_ = learner
         p = learner_probabilities(learner, take_rows(X, held_out), self.classes_)[:, 1]
-        choose = _threshold_of_precision if self.rate == "precision" else _threshold_of_recall
+        choose = threshold_of_precision if self.rate == "precision" else threshold_of_recall
         self.threshold_ = choose(p, labels[held_out] == self.classes_[1], self.at_least, 1 - self.confidence)
         rows = f"({len(held_out)} held-out rows)"
         if np.isinf(self.threshold_):
@@ -308,36 +310,3 @@ class GuaranteedRateClassifier(DirectClassifier):
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.poor_score = True  # few rows show no rate, and then no row is decided positive
         return tags
-
-
-def _threshold_of_precision(p: np.ndarray, positive: np.ndarray, at_least: float, level: float) -> float:
-    """Return the lowest threshold that is shown to have the precision, or infinity.
-
-    Precision need not rise with the threshold. So the tests start at ten thresholds, each at a tenth of the ``level``,
-    and go down from each until a test fails.
-    """
-    n_chosen, n_hits = _counts(p), _counts(p[positive])
-    # if the precision were below at_least, as many hits would have at most this probability
-    p_values = np.where(n_chosen > 0, binom.sf(n_hits - 1, n_chosen, at_least), 1.0)
-    shown = [np.inf]
-    for start in np.linspace(0, len(_CANDIDATES) - 1, _N_STARTS).round().astype(int):
-        place = start
-        while place >= 0 and p_values[place] <= level / _N_STARTS:
-            shown.append(_CANDIDATES[place])
-            place -= 1
-    return float(min(shown))
-
-
-def _threshold_of_recall(p: np.ndarray, positive: np.ndarray, at_least: float, level: float) -> float:
-    """Return the highest threshold that is shown to have the recall, or 0, where every row is decided positive.
-
-    Recall never rises with the threshold. So one sequence of tests from the lowest threshold up needs no correction.
-    """
-    p_values = binom.sf(_counts(p[positive]) - 1, int(positive.sum()), at_least)
-    n_shown = int(np.argmax(np.append(p_values, 1.0) > level))
-    return float(_CANDIDATES[n_shown - 1]) if n_shown else 0.0
-
-
-def _counts(p: np.ndarray) -> np.ndarray:
-    """Return how many of the probabilities reach each candidate, (n_candidates,)."""
-    return np.asarray(len(p) - np.searchsorted(np.sort(p), _CANDIDATES, side="left"))

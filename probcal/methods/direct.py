@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from probcal._learner_output import every_class_place, learner_probabilities, predicted_classes
 from probcal._validation import CLIP, Constraint
-from probcal.components.classes import unmet_need
+from probcal.components.classes import refuse_unmet_need
 from probcal.methods._base import ProbabilityMethod, class_scores, drawn_seed, fit_weighted, fresh_copy
 from probcal.methods._multiclass import clipped_rows, combine_classes
 
@@ -90,8 +90,7 @@ class DirectClassifier(ProbabilityMethod):
         X, labels, weights = self._begin(X, y, sample_weight, frequency_weights)
         copy = fresh_copy(self.estimator, np.random.default_rng(drawn_seed(self.random_state)))
         self.estimator_ = fit_weighted(copy, X, labels, self._weights_for_learner(weights))
-        if needed := unmet_need(type(self), self.estimator_):
-            raise ValueError(f"{type(self.estimator).__name__} has no {needed}, and {type(self).__name__} needs it")
+        refuse_unmet_need(type(self), self.estimator_)
         # refuses a learner whose columns are not those of the labels in fit, and not only when it predicts
         every_class_place(self.estimator_, self.classes_)
         return self

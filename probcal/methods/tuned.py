@@ -11,6 +11,7 @@ from sklearn.model_selection import ParameterGrid
 
 from probcal._learner_output import learner_probabilities
 from probcal._validation import Constraint, Rule, is_count, take_rows
+from probcal.components.classes import refuse_unmet_need
 from probcal.methods._base import ProbabilityMethod, drawn_seed, fit_weighted, fresh_copy
 from probcal.methods.calibrators._calibration_rows import folds
 
@@ -67,6 +68,7 @@ class TunedClassifier(ProbabilityMethod):
     {'min_samples_leaf': 20}
     """
 
+    needs_one_of = ("predict_proba",)
     constraints: ClassVar[dict[str, Constraint]] = {
         "param_grid": Rule(
             lambda value: isinstance(value, Mapping | list | tuple) and len(value) > 0,
@@ -115,6 +117,7 @@ class TunedClassifier(ProbabilityMethod):
             learner = fresh_copy(clone(self.estimator).set_params(**setting), random)
             given = {} if weights is None else {"sample_weight": weights[train]}
             learner.fit(take_rows(X, train), labels[train], **given)
+            refuse_unmet_need(type(self), learner)
             p = learner_probabilities(learner, take_rows(X, test), self.classes_)
             places = np.searchsorted(self.classes_, labels[test])
             losses[test] = -np.log(np.clip(p[np.arange(len(test)), places], _LEAST, 1 - _LEAST))

@@ -95,21 +95,23 @@ class Interval:
 
 def measure_quantities(
     y: npt.NDArray[np.int64], p: Floats, classes: tuple[str, ...], chosen: Sequence[Quantity], draws: int,
-    weight: Floats | None = None,
+    weight: Floats | None = None, cluster: npt.NDArray[np.intp] | None = None,
 ) -> list[Interval]:  # fmt: skip
     """Return each quantity of these rows with its interval: in closed form if it has one, else of bootstrap draws.
 
     Intervals that rest on too few rows are left out. ``p`` is (n_rows,) for two classes, and else (n_rows, n_classes).
-    ``weight``, (n_rows,), are the weights of the rows, all above 0.
+    ``weight``, (n_rows,), are the weights of the rows, all above 0. With ``cluster``, (n_rows,), whole clusters are
+    independent, and not their rows.
     """
-    data, weight = Prediction(y, p, weight), np.ones(len(y)) if weight is None else weight
-    support = row_support(y, p, weight, classes)
+    data = Prediction(y, p, weight, cluster=cluster)
+    weight = np.ones(len(y)) if weight is None else weight
+    support = row_support(y, p, weight, classes, cluster=cluster)
     values = {quantity.name: float(quantity.value(data)) for quantity in chosen}
     shown = [quantity for quantity in chosen if quantity.is_supported(support)]
     intervals = {}
     if drawn := [quantity for quantity in shown if quantity.closed_form is None]:
         measured = np.array([[values[quantity.name] for quantity in drawn]])
-        [samples] = bootstrap_values(y, [p], weight, drawn, measured, draws, [0])
+        [samples] = bootstrap_values(y, [p], weight, drawn, measured, draws, [0], cluster=cluster)
         for quantity, of_draws in zip(drawn, samples.T, strict=True):
             intervals[quantity.name] = basic_interval(values[quantity.name], of_draws, *quantity.bounds)
     for quantity in shown:

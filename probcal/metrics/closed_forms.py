@@ -15,6 +15,7 @@ from scipy.special import expit, logit, ndtri
 from probcal.metrics.checked_rows import Rows, cluster_sums, effective_rows
 from probcal.metrics.curves import wilson
 from probcal.metrics.losses import squared_errors
+from probcal.metrics.metric import Prediction
 from probcal.metrics.ranking import RankedRows
 from probcal.metrics.recalibration import intercept_of
 
@@ -77,6 +78,18 @@ def slope_interval(rows: Rows, slope: float, level: float) -> Bounds:
     weight = rows.weight * p * (1 - p) * effective_rows(rows.weight, rows.weight**2) / rows.weight.sum()
     information = float(weight @ (x - weight @ x / weight.sum()) ** 2)
     return normal_interval(slope, 1 / information, level) if information > 0 else (math.nan, math.nan)
+
+
+def auc_interval_of(data: Prediction, level: float) -> Bounds:
+    """Return the interval of the AUC of two classes, over the clusters of the rows if they have some.
+
+    It is NaN for several classes.
+    """
+    if data.rows.p.ndim != 1:
+        return math.nan, math.nan
+    if data.rows.cluster is not None:
+        return clustered_auc_interval(data.rows, level)
+    return auc_interval(data.ranked[0], level)
 
 
 def auc_interval(ranked: RankedRows, level: float) -> Bounds:

@@ -42,7 +42,7 @@ class RowSupport:
 
 def row_support(
     y: npt.NDArray[np.int64], p: Floats, weight: Floats, classes: tuple[str, ...], squares: Floats | None = None,
-    counts: Sequence[int] | None = None, cluster: npt.NDArray[np.intp] | None = None,
+    counts: Sequence[int] | None = None, cluster: npt.NDArray[np.intp] | None = None, unit: str = "cluster",
 ) -> RowSupport:  # fmt: skip
     """Return what the rows of one table support. All weights are above 0.
 
@@ -52,8 +52,10 @@ def row_support(
     Rows count as Kish's effective number: as many rows of equal weight as have the same variance of a mean. Two classes
     need rows of both. The losses of several classes need rows outside the most frequent class.
 
-    With ``cluster``, (n_rows,), clusters count in place of rows, and none support a p-value.
+    With ``cluster``, (n_rows,), clusters count in place of rows, and none support a p-value. ``unit`` is the word for
+    a cluster.
     """
+    unit = "row" if cluster is None else unit
     counts = np.bincount(y, minlength=len(classes)).tolist() if counts is None else counts
     largest = weight.max(initial=0.0) or 1.0
     weight = weight / largest
@@ -73,10 +75,10 @@ def row_support(
     has_all = n_rows >= FEWEST_ROWS and class_rows[rarest] >= FEWEST_CLASS_ROWS
     if n_rows < FEWEST_ROWS:
         n = sum(counts) if cluster is None else len(np.unique(cluster))
-        reason = _rows_text(n, n_rows, cluster is not None)
+        reason = _rows_text(n, n_rows, unit)
     elif not has_all:
         n = counts[rarest] if cluster is None else len(np.unique(cluster[y == rarest]))
-        reason = f'{_rows_text(n, class_rows[rarest], cluster is not None)} of "{classes[rarest]}"'
+        reason = f'{_rows_text(n, class_rows[rarest], unit)} of "{classes[rarest]}"'
     else:
         reason = ""
     has_p_value = False
@@ -88,6 +90,6 @@ def row_support(
     return RowSupport(has_losses, has_all, has_p_value, reason)
 
 
-def _rows_text(n: int, effective: float, are_clusters: bool) -> str:
-    text = counted(n, "cluster" if are_clusters else "row")
+def _rows_text(n: int, effective: float, unit: str) -> str:
+    text = counted(n, unit)
     return text if n - effective < 0.5 else f"{text} with the weight of {effective:.1f} equal ones"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from probcal._io import shortened
 from probcal._validation import label_positions, value_array
 from probcal.errors import require
 
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 
 # Width and height of a panel, in inches.
 _PANEL = 3.4
+# Letters that fit beside a panel, or beside the name of an axis.
+_LONGEST_LABEL = 28
 
 
 def ensure_axes(ax: Axes | None) -> Axes:
@@ -25,7 +29,7 @@ def ensure_axes(ax: Axes | None) -> Axes:
     # only where a figure is made: axes that are given need no pyplot
     import matplotlib.pyplot as plt
 
-    return plt.subplots()[1]
+    return plt.subplots(layout="constrained")[1]  # names of axes may have two lines
 
 
 def panel_axes(ax: Any, n_panels: int) -> list[Axes]:
@@ -51,8 +55,16 @@ def panel_axes(ax: Any, n_panels: int) -> list[Axes]:
 
 
 def positive_class_text(pos_label: Any) -> str:
-    """Return what follows the name of an axis: nothing if ``pos_label`` is None."""
-    return "" if pos_label is None else f" (positive class: {pos_label})"
+    """Return what follows the name of an axis: nothing if ``pos_label`` is None, and a second line if it is long."""
+    if pos_label is None:
+        return ""
+    text = f"(positive class: {shortened(str(pos_label), _LONGEST_LABEL)})"
+    return f" {text}" if len(text) <= _LONGEST_LABEL else f"\n{text}"
+
+
+def in_panel(text: Any) -> str:
+    """Return the text in at most two lines that are no wider than a panel."""
+    return textwrap.fill(str(text), _LONGEST_LABEL, max_lines=2, placeholder=" …")
 
 
 class PositiveClass(NamedTuple):

@@ -11,7 +11,7 @@ import numpy as np
 from probcal.metrics.checked_rows import checked
 from probcal.metrics.label_columns import class_names
 from probcal.metrics.reliability import LEAST_SHOWN, ReliabilityCurve, reliability_curve, top_label
-from probcal.plots.axes import ensure_axes, panel_axes, positive_class_text, predictions_of
+from probcal.plots.axes import ensure_axes, in_panel, panel_axes, positive_class_text, predictions_of
 from probcal.plots.logit_axes import logit_limits, set_logit_axes, within_logit_axes
 
 if TYPE_CHECKING:
@@ -412,9 +412,12 @@ class ReliabilityDisplay:
         )
         for panel, (label, display) in zip(panels[1:], of_classes.items(), strict=False):
             self.class_displays_[label] = display.plot(ax=panel, **style)
-            panel.set(title=str(label), xlabel="Predicted probability", ylabel="Observed frequency")
+            panel.set(title=in_panel(label), xlabel="Predicted probability", ylabel="Observed frequency")
             if legend := panel.get_legend():
                 legend.remove()  # the first panel has the names
+        if legend := panels[0].get_legend():
+            for text in legend.get_texts():
+                text.set_text(in_panel(text.get_text()))
         return self
 
     def plot(

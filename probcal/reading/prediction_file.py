@@ -37,6 +37,7 @@ SUM_TOLERANCE = 0.01
 """How far the sum of the probabilities of a row may be from 1. Files often hold three digits."""
 # Fewest rows of a label in a table of a few rows.
 _FEWEST_ROWS = 2
+_OF_LABEL = re.compile(r"p\((.+)\)(?:_\w+)?", re.DOTALL)
 # Pairs of labels of which everybody means the second by "the probability".
 _LABEL_PAIRS = (
     ("0", "1"), ("-1", "1"), ("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("negative", "positive"),
@@ -336,7 +337,14 @@ def _classes(
 
 
 def label_order(labels: Sequence[str], source: str, column: str, positive: str | None) -> tuple[str, str]:
-    """Return the negative and the positive label of one column of probabilities."""
+    """Return the negative and the positive label of one column of probabilities.
+
+    A column named ``p(LABEL)`` or ``p(LABEL)_beta``, as an exported model and ``probcal apply`` write it, holds the
+    probability of its label.
+    """
+    named = _OF_LABEL.fullmatch(column)
+    if positive is None and named and (label := same_label(named[1], list(labels))) in labels:
+        positive = label
     positive = positive or _positive_of(labels, source, column)
     negatives = [label for label in labels if label != positive]
     return negatives[0] if len(negatives) == 1 else f"not {positive}", positive

@@ -35,7 +35,7 @@ from probcal.try_table.pipeline_code import PipelinePlan
 from probcal.try_table.preparation import PreparedTable
 from probcal.try_table.ranked_methods import interval_of
 from probcal.try_table.traps import is_group_name
-from probcal.try_table.unseen_rows import HEADER, UnseenResult
+from probcal.try_table.unseen_result import HEADER, UnseenResult
 
 # How the reason begins for which a column of ids is left out.
 _ID_REASONS = ("an id", "a running number", "a different value in every row")

@@ -40,7 +40,8 @@ from probcal.try_table.ranked_methods import RankedMethod, cell_ids, name_of, ra
 from probcal.try_table.result_folder import TrialSettings, result_folder
 from probcal.try_table.split_choice import refuse_unusable_splits
 from probcal.try_table.traps import Traps, find_traps
-from probcal.try_table.unseen_rows import UnseenResult, UnseenRows, measure_unseen, read_unseen_rows
+from probcal.try_table.unseen_result import UnseenResult, measure_unseen
+from probcal.try_table.unseen_rows import UnseenRows, read_unseen_rows
 from probcal.try_table.verdict import VerdictContext, verdict
 
 if TYPE_CHECKING:

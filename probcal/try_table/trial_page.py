@@ -16,7 +16,7 @@ from probcal.try_table.importance import HEADER as IMPORTANCE_HEADER
 from probcal.try_table.importance import Importance
 from probcal.try_table.measures import Measure, table_measures
 from probcal.try_table.ranked_methods import RankedMethod, failures, legend, name_of, ranking_table
-from probcal.try_table.unseen_rows import HEADER, UnseenResult
+from probcal.try_table.unseen_result import HEADER, UnseenResult
 
 _PARTS = {
     "found": "What was found",

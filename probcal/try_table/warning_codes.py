@@ -24,6 +24,7 @@ CODES = {
     "test-level": "the test file has a category that no training row has",
     "test-unlabelled": "rows of the test file have no label",
     "test-weightless": "rows of the test file have the weight 0",
+    "test-groups": "the test file lacks the groups, or has some of the training file",
     "test-copies": "rows of the test file are equal to training rows",
     "test-classes": "the test file has too few rows of a class",
 }

@@ -7,15 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow.compute as pc
 
 from probcal.errors import DataError
 from probcal.reading.dates import as_date
 from probcal.reading.file_columns import Floats, Texts, named_column
+from probcal.reading.labelled_rows import label_mask, rows_of
 from probcal.reading.periods import days_of
 from probcal.reading.prediction_file import PredictionsRequest, number_columns, read_predictions
-from probcal.reading.table import UserTable, read_table
-from probcal.reading.text_column import TEXT, is_text
+from probcal.reading.table import read_table
 
 Bools = npt.NDArray[np.bool_]
 
@@ -53,7 +52,7 @@ def read_log(request: PredictionsRequest, time: str) -> Log:
     Raises DataError with the line for what is no time, probability, label or group.
     """
     table = read_table(request.source, request.reading)
-    has_label = _label_mask(table, request.target)
+    has_label = label_mask(table, request.target)
     days = days_of(table, time)
     if (is_future := days > time_module.time() / 86_400 + 1).any():  # a time zone may be half a day ahead
         row = int(np.argmax(is_future))
@@ -65,29 +64,13 @@ def read_log(request: PredictionsRequest, time: str) -> Log:
     notes: list[str] = []
     decimal = request.decimal
     if has_label.any():
-        predictions = read_predictions(replace(request, groups=()), _rows(table, has_label))
+        predictions = read_predictions(replace(request, groups=()), rows_of(table, has_label))
         if not predictions.is_binary:
             raise DataError(f"{table.origin_name} has {len(predictions.classes)} classes, and watch needs two")
         p[has_label], y[has_label] = predictions.p, predictions.y
         decimal, notes = predictions.mark, predictions.notes
     if not has_label.all():
-        p[~has_label] = number_columns(_rows(table, ~has_label), request.probability, decimal, True)[0][:, 0]
+        p[~has_label] = number_columns(rows_of(table, ~has_label), request.probability, decimal, True)[0][:, 0]
     order = np.argsort(days, kind="stable")
     in_order = {name: values[order] for name, values in groups.items()}
     return Log(table.origin_name, days[order], p[order], y[order], in_order, notes)
-
-
-def _rows(table: UserTable, mask: Bools) -> UserTable:
-    if mask.all():
-        return table
-    lines = None if table.lines is None else table.lines[mask]
-    return replace(table, columns=[one.filter(mask) for one in table.columns], lines=lines)
-
-
-def _label_mask(table: UserTable, target: str | None) -> Bools:
-    """Return whether the label of each row is known: the field is not empty."""
-    column = table.columns[named_column(table, "--target", target).index]
-    has_label = column.is_valid()
-    if is_text(column.type):
-        has_label = pc.and_(has_label, pc.not_equal(pc.utf8_trim_whitespace(column.cast(TEXT)), "").fill_null(False))
-    return np.asarray(has_label.to_numpy(), dtype=bool)

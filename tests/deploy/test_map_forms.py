@@ -1,5 +1,6 @@
 """Test that SQL, plain Python and ONNX give what the map gives, at ties, between them, at the ends and next to them."""
 
+import ast
 import math
 import sqlite3
 
@@ -103,6 +104,17 @@ def test_what_is_no_score_gets_no_probability(name, n_columns, kind):
     for row in numbers:
         with pytest.raises(ValueError, match="the map takes no such score"):
             functions["calibrate"](*row)
+
+
+@pytest.mark.parametrize("kind", ["probability", "score"])
+@pytest.mark.parametrize("name", MAPS)
+def test_python_code_holds_nothing_that_the_map_does_not_use(name, kind):
+    code = map_to_python(fitted(name, kind, 1))
+    tree = ast.parse(code)
+    bound = {one.asname or one.name for line in ast.walk(tree) if isinstance(line, ast.Import | ast.ImportFrom)
+             for one in line.names}  # fmt: skip
+    bound |= {line.name for line in tree.body if isinstance(line, ast.FunctionDef)} - {"calibrate"}
+    assert bound <= {one.id for one in ast.walk(tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e300])

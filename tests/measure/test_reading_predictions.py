@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
 
 import numpy as np
@@ -15,7 +16,7 @@ from probcal.measure.measurement import measure_sections
 from probcal.reading.output_file import delimited_with_columns
 from probcal.reading.prediction_file import PredictionsRequest, read_predictions
 from probcal.try_table.preparation import TableRequest, prepare
-from tests.commands import probcal
+from tests.commands import probcal, refused
 from tests.measure.prediction_files import read, read_table, three_classes, two_classes, written
 
 ROWS = "".join(f"0.{number},{number % 2}\n" for number in range(10))
@@ -254,6 +255,58 @@ def test_the_scale_of_the_weights_changes_nothing(tmp_path, scale, recwarn):
     for line in section.lines:
         assert other.line(line.quantity.name).before.value == pytest.approx(line.before.value, nan_ok=True)
     assert not recwarn.list
+
+
+@pytest.mark.parametrize(
+    ("column", "labels", "positive"),
+    [
+        ("p(no)", ("no", "yes"), "no"),
+        ("p(yes)", ("no", "yes"), "yes"),
+        ("p(0)", ("0", "1"), "0"),
+        ("p(fraud)", ("fraud", "ok"), "fraud"),
+        ("p(fraud)_beta", ("fraud", "ok"), "fraud"),
+        ("p(a (b))", ("a (b)", "c"), "a (b)"),
+        ("p(true)", ("False", "True"), "True"),
+        ("p(other)", ("no", "yes"), "yes"),
+    ],
+)
+def test_a_column_named_as_an_exported_model_writes_it_holds_its_label(tmp_path, column, labels, positive):
+    frame = two_classes().rename(columns={"p": column})
+    frame["y"] = np.where(frame["y"] == 1, *labels)
+    frame.to_parquet(tmp_path / "b.parquet")
+    for predictions in (read_table(frame, tmp_path, column), read(tmp_path / "b.parquet", column)):
+        assert predictions.classes[1] == positive
+        assert (predictions.y == (frame["y"] == positive)).all()
+    assert read_table(frame, tmp_path, column, positive=labels[0]).classes[1] == labels[0]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_measure_leaves_rows_without_a_label_out_and_counts_them(tmp_path, suffix):
+    frame = two_classes().assign(y=lambda table: table.y.map({0: "ok", 1: "fraud"}), id=lambda table: table.index // 3)
+    holes = frame.assign(y=frame.y.where(frame.index % 10 != 3))
+    kept = holes.dropna(subset="y")
+    for name, one in (("holes", holes), ("kept", kept)):
+        one.to_csv(tmp_path / f"{name}.csv", index=False)
+        one.to_parquet(tmp_path / f"{name}.parquet")
+    words = ("-p", "p", "-t", "y", "--positive", "fraud", "-w", "w", "-g", "sex", "--cluster", "id", "--draws", 20)
+    found = [
+        probcal("measure", tmp_path / f"{name}.{suffix}", *words, "-c", "beta", "-f", "json")
+        for name in ("holes", "kept")
+    ]
+    assert [one.exit_code for one in found] == [0, 0], found[0].output
+    of_holes, of_kept = (json.loads(one.stdout) for one in found)
+    notes = [note for note in of_holes["data"]["notes"] if note not in of_kept["data"]["notes"]]
+    assert notes == ["20 of 200 rows have no y and are left out"]
+    for one in (of_holes, of_kept):
+        del one["data"]
+    assert str(of_holes) == str(of_kept)
+    refusal = refused("measure", tmp_path / f"holes.{suffix}", *words, "-c", "beta", "-o", tmp_path / "o.csv")
+    assert "has no value (and 19 more of 200 rows); give every row a label" in refusal
+
+
+def test_a_file_without_any_label_is_refused(tmp_path):
+    path = written("p,y\n.5,\n.4,\n", tmp_path / "a.csv")
+    assert "column" in refused("measure", path, "-p", "p", "-t", "y")
 
 
 # --- what is refused

@@ -2,11 +2,13 @@
 
 import subprocess
 import sys
+from itertools import pairwise
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.text import Text
 from scipy.stats import binom
 from sklearn.calibration import CalibrationDisplay
 from sklearn.datasets import load_iris, make_classification
@@ -172,3 +174,24 @@ def test_weights_and_repeated_rows_give_the_same_diagram():
 def test_import_of_public_names_does_not_load_matplotlib():
     code = "import sys, probcal; [getattr(probcal, one) for one in probcal.__all__]; print('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"
+
+
+def test_long_names_of_classes_stay_within_their_panel():
+    names = np.array(["Credit reporting, credit repair services, or other personal consumer reports", "Loan", "Other"])
+    random = np.random.default_rng(0)
+    p = random.dirichlet([1, 1, 1], 300)
+    y = names[[random.choice(3, p=row) for row in p]]
+    shown = ReliabilityDisplay.from_predictions(y, p, labels=names, name="a model that has a rather long name")
+    one = ReliabilityDisplay.from_predictions(y == names[0], p[:, 0])
+    one.pos_label = names[0]
+    one = one.plot()
+    for display in (shown, one):
+        figure = display.figure_
+        figure.canvas.draw()
+        for axes in figure.axes:
+            for text in filter(Text.get_text, (axes.title, axes.xaxis.label, axes.yaxis.label)):
+                box = text.get_window_extent()
+                assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= figure.bbox.x1 and box.y1 <= figure.bbox.y1, text
+    titles = [axes.title.get_window_extent() for axes in shown.figure_.axes[1:]]
+    assert not any(a.overlaps(b) for a, b in pairwise(titles))
+    assert shown.figure_.axes[1].get_title() == "Credit reporting, credit\nrepair services, or other …"

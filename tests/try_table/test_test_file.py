@@ -13,13 +13,14 @@ from sklearn.metrics import brier_score_loss, roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder
 
+from probcal import PriorCalibrator, load
 from probcal.cli.main import main
 from probcal.metrics.bootstrap import NO_INTERVAL, Interval
 from probcal.reading.table_plan import load_table_plan, read_inputs
 from probcal.try_table.measures import LOSS
 from probcal.try_table.ranked_methods import RankedMethod
 from probcal.try_table.trial import TrialResult
-from probcal.try_table.unseen_rows import UnseenLine, UnseenResult
+from probcal.try_table.unseen_result import UnseenLine, UnseenResult
 from tests.commands import contents, probcal, refused
 from tests.try_table.own_tables import customers, written
 
@@ -422,6 +423,26 @@ def test_log_loss_outside_the_cross_validated_interval_is_told(unseen, end):
         side = "above" if unseen.value > 0.5 else "below"
         assert said.startswith(f"The log loss of the test rows, {unseen.value:.4f}, lies {side} the interval of the ")
         assert said.endswith(end)
+
+
+def test_a_share_that_has_moved_is_told_with_a_map_that_corrects_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    written(customers(2000), tmp_path / "train.csv")
+    later = customers(2000, seed=7)
+    no = later.index[later["left"] == "no"]
+    later = later.drop(no[: int(0.9 * len(no))])
+    written(later, tmp_path / "later.csv")
+    text = sentences(tried("train.csv", *FEW, "--metric", "auc", "--test", "later.csv", "--export", "model"))
+    words = re.search(r"of the positive class has moved, and the AUC has not\. probcal measure (.*), for ", text)[1]
+    y = (later["left"] == load("model").classes_[1]).to_numpy()
+    assert float(words.split()[-1]) == pytest.approx(y.mean(), abs=1e-3)
+    predictions = pd.read_csv("model/predictions.csv").columns[-1]
+    made = probcal("measure", "model/predictions.csv", "-p", predictions, "-t", "left", *words.split(), "--draws", 0,
+                   "--export", "map.json")  # fmt: skip
+    assert made.exit_code == 0, made.output
+    p = load("model").predict_proba(pd.read_csv("later.csv"))[:, 1]
+    mapped = PriorCalibrator.from_json((tmp_path / "map.json").read_text()).predict_proba(p)[:, 1]
+    assert log_losses(y, mapped).mean() < log_losses(y, p).mean() - 0.1
 
 
 def test_rounding_is_no_difference():

@@ -9,6 +9,7 @@ import numpy as np
 
 from probcal._learner_output import normalised_rows
 from probcal._validation import Constraint, Rule
+from probcal.components.classes import refuse_unmet_need
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration
 from probcal.methods.calibrators._calibrator import Calibrator, Input
 from probcal.methods.calibrators.formula import Formula, clip
@@ -178,3 +179,8 @@ class PriorCorrectedClassifier(CalibratedMethod):
 
     def _calibrator(self, score_kind: Input) -> PriorCalibrator:
         return PriorCalibrator(self.base_rate, input=score_kind)
+
+    def _scores(self, learner: Any, X: Any) -> tuple[np.ndarray, Input]:
+        # the scores of a learner without probabilities belong to no base rate
+        refuse_unmet_need(type(self), learner)
+        return super()._scores(learner, X)

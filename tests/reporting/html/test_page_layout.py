@@ -67,6 +67,16 @@ def test_the_measured_page_fits_its_window(tmp_path, opened):
     assert faults_of(calibrated_groups(tmp_path), opened) == []
 
 
+def test_tables_of_calibrated_classes_fit_their_panels(tmp_path, opened):
+    path = measured(tmp_path, three_classes(), "-p", "p_*", "-c", "temperature")
+    for width in (1200, 1280, 1600):
+        with opened(path, {"width": width, "height": 900}) as page:
+            cut = "all => all.filter(one => one.scrollWidth > one.clientWidth).length"
+            assert page.eval_on_selector_all(".panels .scroll", cut) == 0
+            tops = "all => all.map(one => one.querySelector('img').getBoundingClientRect().top)"
+            assert len(set(page.eval_on_selector_all(".panels > div", tops)[:2])) == 1
+
+
 @pytest.mark.slow
 def test_measured_pages_of_other_kinds_fit(tmp_path, opened):
     assert faults_of(measured(tmp_path, two_classes(), "-p", "p"), opened) == []
