@@ -34,12 +34,15 @@ DRAWS = 2_000
 def rule(learner: str, n_rows: int, n_classes: int) -> tuple[str, str]:
     """Return the learner entry and the method of arena-ensembles that we recommend for a table.
 
-    ``n_rows`` is the number of training rows. docs/arena.md has the evidence.
+    ``n_rows`` is the number of training rows. ``python -m research.arena_rule`` chose it. docs/arena.md has its score.
     """
-    base = {"logistic": "logistic_tuned", "tree": "tree_bags", "lightgbm": "lightgbm_tuned_bags"}[learner]
-    if n_classes > 2:
-        return base, "matrix_scaling"
-    return base, "beta" if n_rows < 1_000 else "quadratic"
+    if learner == "logistic":
+        if n_classes > 2:
+            return "logistic_tuned", "direct"
+        return "logistic_tuned_probing_n", "fold_mean" if n_rows < 1_000 else "isotonic"
+    if learner == "tree":
+        return "tree_probing", "isotonic" if n_classes == 2 else "matrix_scaling"
+    return "lightgbm_bags", "beta" if n_classes == 2 else "matrix_scaling"
 
 
 def main(words: Sequence[str] | None = None) -> None:

@@ -6,7 +6,10 @@ Writes ``answer.md``, ``rule.md`` and three figures into the folder. What stands
 ``effect NUMBER LEARNER SETTINGS [METRIC]``   mean difference of comparison NUMBER with its interval, in thousandths
 ``share NUMBER LEARNER SETTINGS``             share of tables on which the first side is better, with its interval
 ``map CLASSES,MAP LEARNER SETTINGS [METRIC]`` what a map changes against one fit without, with two classes or several
+``five CLASSES,MAP LEARNER SETTINGS [METRIC]`` the same against the mean of five fits
 ``rule LEARNER CLASSES [CHOICE]``             thousandths of a nat above the best, on the half that scores
+``fresh LEARNER CLASSES [CHOICE]``            the same on fresh splits
+``tables LEARNER`` and ``hours [LEARNER]``    number of tables, and core-hours
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from pathlib import Path
 
 import matplotlib.axes
 import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 
 from benchmarks.score_rule import rule
@@ -55,10 +59,10 @@ class Study:
         self.store = Store(folder)
         self.losses = {metric: Losses(self.store, metric) for metric in (*PRIMARY, *PARTS)}
         self.effects = all_effects(self.losses)
-        self.maps = map_effects(self.losses, "direct")
+        self.maps = {"map": map_effects(self.losses, "direct"), "five": map_effects(self.losses, NONE)}
 
     @cached_property
-    def frame(self):  # type: ignore[no-untyped-def]
+    def frame(self) -> pd.DataFrame:
         return losses_of(self.store)
 
     def effect(self, number: str, learner: str, settings: str) -> Mapping[str, Effect]:
@@ -69,36 +73,57 @@ class Study:
     def text(self, words: str) -> str:
         """Return what a page asks for. Raises KeyError if the results have no such number."""
         kind, *rest = words.split()
-        if kind == "rule":
-            return self._rule_text(*rest)
+        if kind in ("rule", "fresh"):
+            return self._rule_text(self.scoring if kind == "rule" else self.fresh, *rest)
+        if kind == "tables":
+            return str(self.effect("4", rest[0], "default")["bounded_log_loss"].n)
+        if kind == "hours":
+            return self._hours(*rest)
         name, learner, settings, *metric = rest
-        of = self.maps[FAMILIES[learner], settings, name] if kind == "map" else self.effect(name, learner, settings)
+        of: Mapping[str, Effect]
+        if kind in self.maps:
+            classes, method = name.split(",")
+            of = self.maps[kind][FAMILIES[learner], settings, classes, method]
+        else:
+            of = self.effect(name, learner, settings)
         if kind == "share":
             return share_text(of["bounded_log_loss"])
         one = of[METRIC_NAMES[metric[0] if metric else "log"]]
         return f"{_number(one.mean)} ({_number(one.low)} to {_number(one.high)})"
 
-    def _rule_text(self, learner: str, classes: str, choice: str = "") -> str:
-        values = self.above_best(learner, classes == "several")
-        low, high = interval(values[choice or "the rule"])
-        return f"{values[choice or 'the rule'].mean():.1f} ({low:.1f} to {high:.1f})"
+    @cached_property
+    def scoring(self) -> pd.DataFrame:
+        """The losses of the half of the tables that scores the rule."""
+        return self.frame[self.frame["table"].isin(halves(self.frame["table"].unique().tolist())[1])]
 
-    def above_best(self, learner: str, several: bool) -> dict[str, np.ndarray]:
-        """Return choice -> thousandths of a nat above the best choice of each table, on the half that scores."""
-        _, scoring = halves(self.frame["table"].unique().tolist())
-        rows = self.frame[
-            (self.frame["metric"] == "bounded_log_loss")
-            & self.frame["table"].isin(scoring)
-            & ((self.frame["n_classes"] > 2) == several)
-            & (self.frame["learner"].str.partition("_")[0] == learner)
-        ]
-        table = rows.pivot(index=["table", "n_rows"], columns=["learner", "method"], values="value").dropna(axis=1)
-        above = 1000 * table.sub(table.min(axis=1), axis=0)
-        n_classes = 3 if several else 2
-        ruled = [above.loc[key, rule(learner, int(key[1]), n_classes)] for key in above.index]
-        return {"the rule": np.array(ruled)} | {
-            f"{entry},{method}": above[entry, method].to_numpy() for entry, method in above.columns
-        }
+    @cached_property
+    def fresh(self) -> pd.DataFrame:
+        return losses_of(fresh_store(self.store.folder))
+
+    def _rule_text(self, losses: pd.DataFrame, learner: str, classes: str, choice: str = "the rule") -> str:
+        values = above_best(losses, learner, classes == "several")[choice]
+        low, high = interval(values)
+        return f"{values.mean():.1f} ({low:.1f} to {high:.1f})"
+
+    def _hours(self, learner: str = "") -> str:
+        cells = self.store.results().values()
+        return f"{sum(cell.seconds for cell in cells if cell.learner.startswith(learner)) / 3600:.1f}"
+
+
+def above_best(losses: pd.DataFrame, learner: str, several: bool) -> dict[str, np.ndarray]:
+    """Return choice -> thousandths of a nat above the best choice of each table."""
+    rows = losses[
+        (losses["metric"] == "bounded_log_loss")
+        & ((losses["n_classes"] > 2) == several)
+        & (losses["learner"].str.partition("_")[0] == learner)
+    ]
+    table = rows.pivot(index=["table", "n_rows"], columns=["learner", "method"], values="value").dropna(axis=1)
+    above = 1000 * table.sub(table.min(axis=1), axis=0)
+    n_classes = 3 if several else 2
+    ruled = [above.loc[key, rule(learner, int(key[1]), n_classes)] for key in above.index]
+    return {"the rule": np.array(ruled)} | {
+        f"{entry},{method}": above[entry, method].to_numpy() for entry, method in above.columns
+    }
 
 
 def interval(values: np.ndarray) -> tuple[float, float]:
@@ -188,7 +213,7 @@ def rule_figure(study: Study) -> Figure:
     figure = Figure(figsize=(7.6, 3.0), layout="constrained")
     axes = np.atleast_1d(figure.subplots(1, len(learners)))
     for axis, learner in zip(axes, learners, strict=True):
-        values = study.above_best(learner, several=False)
+        values = above_best(study.scoring, learner, several=False)
         tuned = f"{learner}_tuned"
         shown = {"the rule": "the rule", f"{tuned},isotonic": "searched, isotonic", f"{tuned}_bags,quadratic":
                  "searched bags, quadratic", f"{tuned}_probing,isotonic": "searched Probing, isotonic",

@@ -6,7 +6,8 @@ of these tables, in the folder beside with ``-fresh`` in its name.
 
 The choice has the smallest mean log loss (probabilities in [.001, .999]) over the first half. It may be one for all
 sizes, or one below 1,000 training rows and one from there, if each size has five tables. Of these two forms, the one is
-taken whose choices do better on tables that are left out one at a time, all in the first half.
+taken whose choices do better on tables that are left out one at a time, all in the first half. With fewer than five
+tables of several classes, the base fit is that of two classes, and the map is structured matrix scaling.
 """
 
 from __future__ import annotations
@@ -69,6 +70,12 @@ def choose(losses: pd.DataFrame, learner: str) -> dict[bool, Chooser]:
     found = {}
     for several, part in rows.groupby(rows["n_classes"] > 2):
         table = part.pivot(index=["table", "n_rows"], columns=["learner", "method"], values="value").dropna(axis=1)
+        if (
+            several and len(table) < FEWEST
+        ):  # too few to choose from: the base fit of two classes, and our map for several
+            base = found[False](LARGE)[0]
+            found[True] = lambda n_rows, base=base: (base, "matrix_scaling")  # type: ignore[misc]
+            continue
         forms = (_for_all_sizes, _for_each_size)
         left_out = [np.mean([_loss_left_out(form, table, place) for place in range(len(table))]) for form in forms]
         found[bool(several)] = forms[int(np.argmin(left_out))](table)
