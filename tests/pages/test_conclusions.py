@@ -61,3 +61,12 @@ def test_try_runs_each_map_that_helps_most_learners(study, classes):
         ]
         if sum(max(pair) < 0 for pair in means) > len(means) / 2:
             assert name in defaults
+
+
+@pytest.mark.parametrize(("n_classes", "classes"), [(2, "two"), (3, "several")])
+def test_reason_of_the_maps_of_try_has_the_numbers_of_the_study(study, n_classes, classes):
+    reason = choices.reason_of_methods(n_classes)
+    for method in MAPS[classes]:
+        one = study.maps["map"][FAMILIES["logistic"], "default", classes, method]["bounded_log_loss"]
+        assert f"{-1000 * one.mean:.1f}" in reason
+        assert f"on {one.n} tables" in reason
