@@ -38,7 +38,7 @@ def rule(learner: str, n_rows: int, n_classes: int) -> tuple[str, str]:
     """
     if learner == "logistic":
         if n_classes > 2:
-            return "logistic_tuned", "direct"
+            return "logistic_tuned_bags", "matrix_scaling"
         return "logistic_tuned_probing_n", "fold_mean" if n_rows < 1_000 else "isotonic"
     if learner == "tree":
         return "tree_probing", "isotonic" if n_classes == 2 else "matrix_scaling"
