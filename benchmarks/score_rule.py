@@ -1,14 +1,15 @@
 """Score the rule "which base fit and map" on tables that chose nothing: python benchmarks/score_rule.py DIR [-o FOLDER]
 
 DIR holds CSV files with the target in the last column. For each table, the base fits and maps of the experiment
-arena-ensembles run on the folds of a cross-validation. Prints what the rule, each single choice, and the best choice in
-hindsight lose against the best single one, by log loss (probabilities in [.001, .999]) and Brier score. An interrupted
+arena-ensembles run on the folds of a cross-validation. Prints what the rule and each single choice lose against the
+best choice in hindsight, by log loss (probabilities in [.001, .999]) and Brier score. An interrupted
 run goes on where it stopped, if FOLDER is given. docs/arena-design.md has the protocol.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,6 +21,7 @@ import yaml
 from tabulate import tabulate
 
 import probcal
+from probcal.errors import ProbcalError
 from probcal.reading.table import read_table
 from probcal.try_table.experiment_files import table_files
 from probcal.try_table.preparation import TableRequest, prepare
@@ -59,8 +61,16 @@ def main(words: Sequence[str] | None = None) -> None:
     learners = args.learner or LEARNERS
     with TemporaryDirectory() as temporary:
         out = args.out or Path(temporary)
-        results = pd.concat([measure(path, out / path.stem, learners, args.jobs) for path in paths])
-    print(report(results, learners))
+        results = []
+        for number, path in enumerate(paths, 1):
+            print(f"{path.name} ({number} of {len(paths)})", file=sys.stderr)
+            try:
+                results.append(measure(path, out / path.stem, learners, args.jobs))
+            except ProbcalError as error:
+                print(f"left out: {error}", file=sys.stderr)
+    if not results:
+        parser.error(f"no file of {args.folder} can be used")
+    print(report(pd.concat(results), learners))
 
 
 def measure(path: Path, out: Path, learners: Sequence[str], jobs: int) -> pd.DataFrame:
@@ -110,13 +120,13 @@ def report(results: pd.DataFrame, learners: Sequence[str]) -> str:
         for several, of_classes in of_learner.groupby(of_learner["n_classes"] > 2):
             for metric, label in METRICS.items():
                 tables = dict(iter(of_classes[of_classes["metric"] == metric].groupby("table")))
-                title = f"{learner}, {'several' if several else 'two'} classes, {label}, {len(tables)} tables"
+                title = f"{learner}, {'several' if several else 'two'} classes, {label}, tables: {len(tables)}"
                 parts.append(f"## {title}\n\n" + score_table(tables, learner))
     return "\n\n".join(parts)
 
 
 def score_table(tables: Mapping[str, pd.DataFrame], learner: str) -> str:
-    """Return the Markdown table of the rule, the single choices and the best in hindsight.
+    """Return the Markdown table of the rule and the single choices, with a sentence.
 
     The loss is that above the best choice in hindsight, in thousandths, with a 95 % interval over drawn tables.
     """
@@ -139,8 +149,17 @@ def score_table(tables: Mapping[str, pd.DataFrame], learner: str) -> str:
         draws = above[np.random.default_rng(0).integers(len(above), size=(DRAWS, len(above)))].mean(axis=1)
         low, high = np.quantile(draws, [0.025, 0.975])
         rows.append([name, f"{above.mean():.1f}", f"{low:.1f} to {high:.1f}", int((above == 0).sum())])
-    ordered = [rows[0], *sorted(rows[1:], key=lambda row: float(row[1]))]
-    return tabulate(ordered, ["choice", "above the best", "95 %", "tables on which it is the best"], tablefmt="pipe")
+    singles = sorted(rows[1:], key=lambda row: float(row[1]))
+    table = tabulate(
+        [rows[0], *singles],
+        ["choice", "above the best", "95 %", "tables on which it is the best"],
+        tablefmt="pipe",
+        colalign=("left", "right", "left", "right"),
+    )
+    return (
+        "Thousandths above the best choice in hindsight of each table (smaller is better): the rule "
+        f"{rows[0][1]}, the best single choice {singles[0][1]} ({singles[0][0]}).\n\n{table}"
+    )
 
 
 if __name__ == "__main__":

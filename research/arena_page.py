@@ -9,7 +9,9 @@ Writes ``answer.md``, ``rule.md`` and three figures into the folder. What stands
 ``five CLASSES,MAP LEARNER SETTINGS [METRIC]`` the same against the mean of five fits
 ``rule LEARNER CLASSES [CHOICE]``             thousandths of a nat above the best, on the half that scores
 ``fresh LEARNER CLASSES [CHOICE]``            the same on fresh splits
-``tables LEARNER`` and ``hours [LEARNER]``    number of tables, and core-hours
+``scored LEARNER``                            number of tables of two classes that score the rule
+``tables LEARNER``, ``power LEARNER``         number of tables, and power of a sign test for a true share of 64 %
+``hours [LEARNER]``                           core-hours
 """
 
 from __future__ import annotations
@@ -41,6 +43,7 @@ from research.arena_ensembles import (
     map_effects,
     report,
     share_text,
+    sign_test_power,
 )
 from research.arena_rule import chosen_rule, fresh_store, halves, losses_of, page
 
@@ -75,8 +78,11 @@ class Study:
         kind, *rest = words.split()
         if kind in ("rule", "fresh"):
             return self._rule_text(self.scoring if kind == "rule" else self.fresh, *rest)
-        if kind == "tables":
-            return str(self.effect("4", rest[0], "default")["bounded_log_loss"].n)
+        if kind in ("tables", "power"):
+            n = self.effect("4", rest[0], "default")["bounded_log_loss"].n
+            return str(n) if kind == "tables" else f"{sign_test_power(n):.2f}".removeprefix("0")
+        if kind == "scored":
+            return str(len(above_best(self.scoring, rest[0], several=False)["the rule"]))
         if kind == "hours":
             return self._hours(*rest)
         name, learner, settings, *metric = rest

@@ -64,7 +64,7 @@ _REASONS = {
     "11.2), and in our study it lowers the log loss of logistic regression most (47.0 thousandths of a nat on 12 "
     "tables, isotonic 5.9)",
 }
-# In results/arena-ensembles both beat every map of a tree. They need a hundred fits, which only a tree makes quickly.
+# In results/arena-ensembles both beat every map of one tree. They need many fits, which only a tree makes quickly.
 _TREE_METHODS = ("bagging", "probing")
 _MOST_ROWS_OF_SMALL_TABLES = 3_000
 _MOST_NUMBERS_OF_SMALL_TABLES = 300_000
