@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -119,35 +119,41 @@ def report(results: pd.DataFrame, learners: Sequence[str]) -> str:
         of_learner = results[results["learner"].str.partition("_")[0] == learner]
         for several, of_classes in of_learner.groupby(of_learner["n_classes"] > 2):
             for metric, label in METRICS.items():
-                tables = dict(iter(of_classes[of_classes["metric"] == metric].groupby("table")))
-                title = f"{learner}, {'several' if several else 'two'} classes, {label}, tables: {len(tables)}"
-                parts.append(f"## {title}\n\n" + score_table(tables, learner))
+                rows = of_classes[of_classes["metric"] == metric]
+                n_tables = rows["table"].nunique()
+                title = f"{learner}, {'several' if several else 'two'} classes, {label}, tables: {n_tables}"
+                parts.append(f"## {title}\n\n" + score_table(rows, learner))
     return "\n\n".join(parts)
 
 
-def score_table(tables: Mapping[str, pd.DataFrame], learner: str) -> str:
-    """Return the Markdown table of the rule and the single choices, with a sentence.
+def above_best(rows: pd.DataFrame, learner: str) -> dict[str, np.ndarray]:
+    """Return choice -> thousandths above the best choice in hindsight of each table, (n_tables,), the rule first.
 
-    The loss is that above the best choice in hindsight, in thousandths, with a 95 % interval over drawn tables.
+    ``rows`` have one metric of one learner. A choice that a table lacks is left out.
     """
-    losses = pd.DataFrame(
-        {name: table.set_index(["learner", "method"])["value"] for name, table in tables.items()}
-    ).T  # a row for each table, a column for each choice
-    best = losses.min(axis=1)
-    recommended = [
-        losses.loc[name, rule(learner, int(table["n_rows"].iloc[0]), int(table["n_classes"].iloc[0]))]
-        for name, table in tables.items()
+    losses = rows.pivot(index="table", columns=["learner", "method"], values="value")
+    above = 1000 * losses.sub(losses.min(axis=1), axis=0)
+    sizes = rows.groupby("table")[["n_rows", "n_classes"]].first()
+    ruled = [
+        above.loc[name, rule(learner, int(n_rows), int(n_classes))] for name, n_rows, n_classes in sizes.itertuples()
     ]
-    choices = {"the rule": np.asarray(recommended)} | {
-        f"{entry}, {method}": losses[entry, method].to_numpy()
-        for entry, method in losses.columns
-        if losses[entry, method].notna().all()
+    return {"the rule": np.asarray(ruled)} | {
+        f"{entry}, {method}": above[entry, method].to_numpy() for entry, method in above.dropna(axis=1).columns
     }
-    rows = []
-    for name, values in choices.items():
-        above = 1000 * (values - best.to_numpy())
-        draws = above[np.random.default_rng(0).integers(len(above), size=(DRAWS, len(above)))].mean(axis=1)
-        low, high = np.quantile(draws, [0.025, 0.975])
+
+
+def interval(values: np.ndarray) -> tuple[float, float]:
+    """Return the 95 % interval of the mean over tables, by tables drawn again."""
+    draws = values[np.random.default_rng(0).integers(len(values), size=(DRAWS, len(values)))].mean(axis=1)
+    low, high = np.quantile(draws, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def score_table(results: pd.DataFrame, learner: str) -> str:
+    """Return the Markdown table of the rule and the single choices, with a sentence."""
+    rows: list[list[Any]] = []
+    for name, above in above_best(results, learner).items():
+        low, high = interval(above)
         rows.append([name, f"{above.mean():.1f}", f"{low:.1f} to {high:.1f}", int((above == 0).sum())])
     singles = sorted(rows[1:], key=lambda row: float(row[1]))
     table = tabulate(

@@ -228,6 +228,11 @@ def verdicts(effects: Mapping[tuple[str, str], Mapping[str, Effect]]) -> dict[tu
     return found
 
 
+def interval_text(one: Effect) -> str:
+    """Return the mean difference with its interval, in thousandths."""
+    return f"{1000 * one.mean:+.1f} ({1000 * one.low:+.1f} to {1000 * one.high:+.1f})"
+
+
 def share_text(one: Effect) -> str:
     """Return the share of tables on which the first side is better, such as ``76 % (66 to 84)``. Ties are left out."""
     n = max(1, one.n - one.ties)
@@ -241,8 +246,8 @@ def comparison_table(effects: Mapping[tuple[str, str], Mapping[str, Effect]]) ->
     rows = []
     for key, of in effects.items():
         first = of["bounded_log_loss"]
-        numbers = [text for metric in PRIMARY for text in (_interval(of[metric]), p_text(corrected[metric][key]))]
-        parts = [_interval(of[metric]) for metric in PARTS if metric in of]
+        numbers = [text for metric in PRIMARY for text in (interval_text(of[metric]), p_text(corrected[metric][key]))]
+        parts = [interval_text(of[metric]) for metric in PARTS if metric in of]
         power = f"{sign_test_power(first.n):.2f}"[1:]
         rows.append([*key, first.n, *numbers, share_text(first), power, *parts, better[key]])
     header = ["learner", "settings", "n", *(text for name in PRIMARY.values() for text in (name, "p")), "first better",
@@ -289,8 +294,7 @@ def map_effects(losses: Mapping[str, Losses], rival: str) -> dict[tuple[str, str
         for method in maps:
             effects = {}
             for metric, of in losses.items():
-                sides = Side("one", method), Side("one", rival)
-                by_table = differences(of, Chooser(of), family, sides, searched)
+                by_table = differences(of, Chooser(of), family, (Side("one", method), Side("one", rival)), searched)
                 alike = {table: values for table, values in by_table.items() if maps[-1] in of.methods(table, entry)}
                 if (one := effect(alike)) is not None:
                     effects[metric] = one
@@ -299,15 +303,15 @@ def map_effects(losses: Mapping[str, Losses], rival: str) -> dict[tuple[str, str
     return found
 
 
-def map_table(losses: Mapping[str, Losses]) -> str:
+def map_table(maps: Mapping[str, Mapping[tuple[str, str, str, str], Mapping[str, Effect]]]) -> str:
     """Return the Markdown table of each map on one model, against one fit of all rows and against the five fits."""
-    alone, means = map_effects(losses, "direct"), map_effects(losses, NONE)
+    alone, means = maps["direct"], maps[NONE]
     rows = [
         [
             *key,
             of["bounded_log_loss"].n,
-            *(_interval(of[metric]) for metric in PRIMARY),
-            *(_interval(means[key][metric]) for metric in PRIMARY),
+            *(interval_text(of[metric]) for metric in PRIMARY),
+            *(interval_text(means[key][metric]) for metric in PRIMARY),
         ]
         for key, of in alone.items()
     ]
@@ -334,7 +338,7 @@ def map_counts(losses: Mapping[str, Losses]) -> str:
 
 
 def tables_table(store: Store) -> str:
-    """Return the rows of each table, the copies that are left out, and the learners that have all of their cells."""
+    """Return the rows of each table, the copies that are left out, and its learners."""
     cells: dict[str, list[CellResult]] = {}
     for cell in store.results().values():
         cells.setdefault(cell.dataset, []).append(cell)
@@ -353,21 +357,42 @@ def tables_table(store: Store) -> str:
     return tabulate(rows, header, tablefmt="pipe", disable_numparse=True)
 
 
+def core_hours(store: Store, family: str = "") -> float:
+    """Return the core-hours of a learner, or of all. Fits that cells share are counted once."""
+    return sum(cell.seconds for cell in store.results().values() if cell.learner.startswith(family)) / 3600
+
+
 def price_table(store: Store) -> str:
-    """Return the cells, tables and core-hours of each learner. Fits that cells share are counted once."""
+    """Return the cells, tables and core-hours of each learner."""
     rows = []
-    cells = list(store.results().values())
     for family, name in FAMILIES.items():
-        of_family = [cell for cell in cells if cell.learner.partition("_")[0] == family and cell.metrics is not None]
-        if of_family:
-            hours = sum(cell.seconds for cell in of_family) / 3600
-            rows.append([name, f"{len(of_family):,}", len({cell.dataset for cell in of_family}), f"{hours:.1f}"])
+        tables = [cell.dataset for cell in store.results().values() if cell.learner.startswith(family)]
+        if tables:
+            rows.append([name, f"{len(tables):,}", len({*tables}), f"{core_hours(store, family):.1f}"])
     return tabulate(rows, ["learner", "cells", "tables", "core-hours"], tablefmt="pipe", disable_numparse=True)
 
 
-def report(store: Store) -> str:
+class Study:
+    """All effects of a folder of results, computed once."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.losses = {metric: Losses(store, metric) for metric in (*PRIMARY, *PARTS)}
+        self.effects = all_effects(self.losses)
+        self.maps = {rival: map_effects(self.losses, rival) for rival in ("direct", NONE)}
+
+    def comparison(self, number: str) -> Mapping[tuple[str, str], Mapping[str, Effect]]:
+        """Return (learner, settings or base fit) -> metric -> effect of a comparison by its number."""
+        return next(effects for title, effects in self.effects.items() if title.startswith(f"{number}."))
+
+    @property
+    def families(self) -> list[str]:
+        """Return the learners that have results."""
+        return [family for family, name in FAMILIES.items() if (name, "default") in self.comparison("4")]
+
+
+def report(study: Study) -> str:
     """Return all tables in Markdown."""
-    losses = {metric: Losses(store, metric) for metric in (*PRIMARY, *PARTS)}
     parts = [
         "# Ensembles, class weights and maps: the numbers\n\nWritten by `python -m research.arena_ensembles "
         "results/arena-ensembles`. Mean differences over tables (first - second, below 0: the first is better), in "
@@ -375,16 +400,16 @@ def report(store: Store) -> str:
         "of tables by log loss. *power*: how often a sign test finds a true share of 64 %. *better*: what holds by "
         "both losses."
     ]
-    for title, effects in all_effects(losses).items():
+    for title, effects in study.effects.items():
         header = "base fit" if title.startswith("5") else "settings"
         parts.append(f"## {title}\n\n" + comparison_table(effects).replace("| settings", f"| {header}", 1))
-    parts.append("## Which map\n\n" + map_counts(losses))
+    parts.append("## Which map\n\n" + map_counts(study.losses))
     parts.append(
         "## Each map on one model (not in the design)\n\nAgainst one fit of all rows, and against the mean of the same "
-        "five fits without a map.\n\n" + map_table(losses)
+        "five fits without a map.\n\n" + map_table(study.maps)
     )
-    parts.append("## Price\n\n" + price_table(store))
-    parts.append("## Tables\n\n" + tables_table(store))
+    parts.append("## Price\n\n" + price_table(study.store))
+    parts.append("## Tables\n\n" + tables_table(study.store))
     return "\n\n".join(parts)
 
 
@@ -394,11 +419,7 @@ def main(words: Sequence[str] | None = None) -> None:
         prog="python -m research.arena_ensembles", description=(__doc__ or "").partition("\n\n")[0]
     )
     parser.add_argument("folder", type=Path, help="results of probcal run arena-ensembles")
-    print(report(Store(parser.parse_args(words).folder)))
-
-
-def _interval(one: Effect) -> str:
-    return f"{1000 * one.mean:+.1f} ({1000 * one.low:+.1f} to {1000 * one.high:+.1f})"
+    print(report(Study(Store(parser.parse_args(words).folder))))
 
 
 if __name__ == "__main__":

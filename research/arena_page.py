@@ -3,140 +3,86 @@
 Writes ``answer.md``, ``rule.md`` and three figures into the folder. What stands in a page between
 ``<!-- arena WORDS -->`` and ``<!-- end -->`` becomes what WORDS ask:
 
-``effect NUMBER LEARNER SETTINGS [METRIC]``   mean difference of comparison NUMBER with its interval, in thousandths
-``share NUMBER LEARNER SETTINGS``             share of tables on which the first side is better, with its interval
-``map CLASSES,MAP LEARNER SETTINGS [METRIC]`` what a map changes against one fit without, with two classes or several
-``five CLASSES,MAP LEARNER SETTINGS [METRIC]`` the same against the mean of five fits
-``rule LEARNER CLASSES [CHOICE]``             thousandths of a nat above the best, on the half that scores
-``fresh LEARNER CLASSES [CHOICE]``            the same on fresh splits
-``scored LEARNER``                            number of tables of two classes that score the rule
-``tables LEARNER``, ``power LEARNER``         number of tables, and power of a sign test for a true share of 64 %
-``hours [LEARNER]``                           core-hours
+``effect NUMBER LEARNER SETTINGS``    mean difference of log loss of comparison NUMBER with its interval, in thousandths
+``map CLASSES,MAP LEARNER SETTINGS``  what a map changes against one fit without, with two classes or several
+``five CLASSES,MAP LEARNER SETTINGS`` the same against the mean of five fits
+``rule LEARNER [ENTRY,MAP]``          thousandths above the best, on the tables of two classes of the half that scores
+``fresh LEARNER [ENTRY,MAP]``         the same on fresh splits
+``scored LEARNER``                    number of tables of two classes that score the rule
+``tables LEARNER``, ``power LEARNER`` number of tables, and power of a sign test for a true share of 64 %
+``hours [LEARNER]``                   core-hours
 """
 
 from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Sequence
 from pathlib import Path
 
 import matplotlib.axes
 import numpy as np
-import pandas as pd
 from matplotlib.figure import Figure
 
-from benchmarks.score_rule import rule
+from benchmarks.score_rule import LEARNERS, above_best, interval
 from probcal.reporting.drawing import COLOURS, GREY, drawing_style, save_figure
 from probcal.store.folder import Store
 from research.arena_ensembles import (
     FAMILIES,
     NONE,
-    PARTS,
-    PRIMARY,
     Chooser,
-    Effect,
-    Losses,
-    all_effects,
+    Study,
+    core_hours,
     entry_name,
-    map_effects,
+    interval_text,
     report,
-    share_text,
     sign_test_power,
 )
 from research.arena_rule import chosen_rule, fresh_store, halves, losses_of, page
 
 ROOT = Path(__file__).parents[1]
-PAGES = ("docs/arena.md", "docs/which-method.md", "docs/own-table.md", "README.md", "research/README.md")
+PAGES = ("docs/arena.md", "docs/which-method.md")
 BLOCK = re.compile(r"<!-- arena ([^>]+?) -->(.*?)<!-- end -->", re.DOTALL)
 SETTINGS = {"default": COLOURS[1], "searched": COLOURS[0]}
 BASES = {"one": "one model", "bags": "20 bags", "reseeded": "20 seeds", "probing": "Probing", "probing_n": "Probing, n"}
-METRIC_NAMES = {"log": "bounded_log_loss", "brier": "brier", "calibration": "smece", "refinement": "refinement"}
+SHIFTS = {"default": -0.14, "searched": 0.14}
+RIVALS = {"map": "direct", "five": NONE}
 
 
-class Study:
-    """All that the page says of a folder of results, computed once."""
+class PageNumbers:
+    """What pages can ask of a folder of results."""
 
     def __init__(self, folder: Path) -> None:
-        self.store = Store(folder)
-        self.losses = {metric: Losses(self.store, metric) for metric in (*PRIMARY, *PARTS)}
-        self.effects = all_effects(self.losses)
-        self.maps = {"map": map_effects(self.losses, "direct"), "five": map_effects(self.losses, NONE)}
-
-    @cached_property
-    def frame(self) -> pd.DataFrame:
-        return losses_of(self.store)
-
-    def effect(self, number: str, learner: str, settings: str) -> Mapping[str, Effect]:
-        """Return metric -> effect of a comparison by its number. Comparison 5 has base fits for ``settings``."""
-        [effects] = [effects for title, effects in self.effects.items() if title.startswith(f"{number}.")]
-        return effects[FAMILIES[learner], settings]
+        self.study = Study(Store(folder))
+        self.frame = losses_of(self.study.store)
+        self.fresh = losses_of(fresh_store(folder))
 
     def text(self, words: str) -> str:
         """Return what a page asks for. Raises KeyError if the results have no such number."""
         kind, *rest = words.split()
-        if kind in ("rule", "fresh"):
-            return self._rule_text(self.scoring if kind == "rule" else self.fresh, *rest)
-        if kind in ("tables", "power"):
-            n = self.effect("4", rest[0], "default")["bounded_log_loss"].n
-            return str(n) if kind == "tables" else f"{sign_test_power(n):.2f}".removeprefix("0")
-        if kind == "scored":
-            return str(len(above_best(self.scoring, rest[0], several=False)["the rule"]))
         if kind == "hours":
-            return self._hours(*rest)
-        name, learner, settings, *metric = rest
-        of: Mapping[str, Effect]
-        if kind in self.maps:
-            classes, method = name.split(",")
-            of = self.maps[kind][FAMILIES[learner], settings, classes, method]
+            return f"{core_hours(self.study.store, *rest):.1f}"
+        if kind in ("rule", "fresh", "scored"):
+            learner, choice = [*rest, "the rule"][:2]
+            values = self.above_best(learner, is_fresh=kind == "fresh")[choice.replace(",", ", ")]
+            low, high = interval(values)
+            return str(len(values)) if kind == "scored" else f"{values.mean():.1f} ({low:.1f} to {high:.1f})"
+        if kind in ("tables", "power"):
+            n = self.study.comparison("4")[FAMILIES[rest[0]], "default"]["bounded_log_loss"].n
+            return str(n) if kind == "tables" else f"{sign_test_power(n):.2f}".removeprefix("0")
+        name, learner, settings = rest
+        if kind == "effect":
+            of = self.study.comparison(name)[FAMILIES[learner], settings]
         else:
-            of = self.effect(name, learner, settings)
-        if kind == "share":
-            return share_text(of["bounded_log_loss"])
-        one = of[METRIC_NAMES[metric[0] if metric else "log"]]
-        return f"{_number(one.mean)} ({_number(one.low)} to {_number(one.high)})"
+            classes, method = name.split(",")
+            of = self.study.maps[RIVALS[kind]][FAMILIES[learner], settings, classes, method]
+        return interval_text(of["bounded_log_loss"])
 
-    @cached_property
-    def scoring(self) -> pd.DataFrame:
-        """The losses of the half of the tables that scores the rule."""
-        return self.frame[self.frame["table"].isin(halves(self.frame["table"].unique().tolist())[1])]
-
-    @cached_property
-    def fresh(self) -> pd.DataFrame:
-        return losses_of(fresh_store(self.store.folder))
-
-    def _rule_text(self, losses: pd.DataFrame, learner: str, classes: str, choice: str = "the rule") -> str:
-        values = above_best(losses, learner, classes == "several")[choice]
-        low, high = interval(values)
-        return f"{values.mean():.1f} ({low:.1f} to {high:.1f})"
-
-    def _hours(self, learner: str = "") -> str:
-        cells = self.store.results().values()
-        return f"{sum(cell.seconds for cell in cells if cell.learner.startswith(learner)) / 3600:.1f}"
-
-
-def above_best(losses: pd.DataFrame, learner: str, several: bool) -> dict[str, np.ndarray]:
-    """Return choice -> thousandths of a nat above the best choice of each table."""
-    rows = losses[
-        (losses["metric"] == "bounded_log_loss")
-        & ((losses["n_classes"] > 2) == several)
-        & (losses["learner"].str.partition("_")[0] == learner)
-    ]
-    table = rows.pivot(index=["table", "n_rows"], columns=["learner", "method"], values="value").dropna(axis=1)
-    above = 1000 * table.sub(table.min(axis=1), axis=0)
-    n_classes = 3 if several else 2
-    ruled = [above.loc[key, rule(learner, int(key[1]), n_classes)] for key in above.index]
-    return {"the rule": np.array(ruled)} | {
-        f"{entry},{method}": above[entry, method].to_numpy() for entry, method in above.columns
-    }
-
-
-def interval(values: np.ndarray) -> tuple[float, float]:
-    """Return the 95 % interval of the mean over tables, by tables drawn again."""
-    draws = values[np.random.default_rng(0).integers(len(values), size=(2_000, len(values)))].mean(axis=1)
-    low, high = np.quantile(draws, [0.025, 0.975])
-    return float(low), float(high)
+    def above_best(self, learner: str, *, is_fresh: bool = False) -> dict[str, np.ndarray]:
+        """Return what ``above_best`` of the rule's script does, for the tables of two classes that score."""
+        losses = self.fresh if is_fresh else halves(self.frame)[1]
+        is_chosen = (losses["metric"] == "bounded_log_loss") & (losses["n_classes"] == 2)
+        return above_best(losses[is_chosen & (losses["learner"].str.partition("_")[0] == learner)], learner)
 
 
 def effects_figure(study: Study) -> Figure:
@@ -147,21 +93,20 @@ def effects_figure(study: Study) -> Figure:
         "4": "The ensemble: bags against\none model, both with a map",
         "5": "The search: against default settings,\none model with a map",
     }
-    learners = [family for family, name in FAMILIES.items() if (name, "default") in study.effects[_title(study, "4")]]
+    learners = study.families
     figure = Figure(figsize=(7.6, 1.2 + 1.1 * len(learners)), layout="constrained")
     axes = figure.subplots(2, 2, sharey=True)
     for axis, (number, title) in zip(axes.ravel(), panels.items(), strict=True):
+        # the search has one row, of one model; bags against one model is the other way round than in the table
+        rows = [("searched", "one", 0.0)] if number == "5" else [(name, name, shift) for name, shift in SHIFTS.items()]
+        sign = -1 if number == "4" else 1
         for place, learner in enumerate(learners):
-            for shift, (settings, colour) in zip((-0.14, 0.14), SETTINGS.items(), strict=True):
-                key = settings if number != "5" else "one"
-                of = study.effects[_title(study, number)].get((FAMILIES[learner], key))
-                if of is None or (number == "5" and settings == "default"):
+            for settings, key, shift in rows:
+                if (of := study.comparison(number).get((FAMILIES[learner], key))) is None:
                     continue
-                one, sign = of["bounded_log_loss"], -1 if number == "4" else 1
-                x = 1000 * sign * one.mean
-                error = 1000 * (one.high - one.mean)
-                axis.errorbar(x, place + (shift if number != "5" else 0), xerr=error, fmt="o", color=colour,
-                              markersize=5, label=f"{settings} settings")  # fmt: skip
+                one = of["bounded_log_loss"]
+                axis.errorbar(1000 * sign * one.mean, place + shift, xerr=1000 * (one.high - one.mean), fmt="o",
+                              color=SETTINGS[settings], markersize=5, label=f"{settings} settings")  # fmt: skip
         axis.axvline(0, color=GREY, linewidth=0.8, zorder=0)
         axis.set_title(title)
         axis.set_ylim(len(learners) - 0.5, -0.5)
@@ -176,7 +121,7 @@ def steps_figure(study: Study) -> Figure:
     """Return the mean log loss of each base fit without a map and with its best map, above the best of each learner."""
     losses = study.losses["bounded_log_loss"]
     chooser = Chooser(losses)
-    learners = [family for family, name in FAMILIES.items() if (name, "default") in study.effects[_title(study, "4")]]
+    learners = study.families
     figure = Figure(figsize=(7.6, 3.2), layout="constrained")
     axes = np.atleast_1d(figure.subplots(1, len(learners)))
     for axis, family in zip(axes, learners, strict=True):
@@ -213,17 +158,17 @@ def steps_figure(study: Study) -> Figure:
     return figure
 
 
-def rule_figure(study: Study) -> Figure:
+def rule_figure(numbers: PageNumbers) -> Figure:
     """Return what the rule and single choices lose against the best in hindsight, on the half that scores."""
-    learners = list(dict.fromkeys(learner for learner, _, _ in chosen_rule(study.frame)))
+    learners = [learner for learner in LEARNERS if learner in numbers.study.families]
     figure = Figure(figsize=(7.6, 3.0), layout="constrained")
     axes = np.atleast_1d(figure.subplots(1, len(learners)))
     for axis, learner in zip(axes, learners, strict=True):
-        values = above_best(study.scoring, learner, several=False)
+        values = numbers.above_best(learner)
         tuned = f"{learner}_tuned"
-        shown = {"the rule": "the rule", f"{tuned},isotonic": "searched, isotonic", f"{tuned}_bags,quadratic":
-                 "searched bags, quadratic", f"{tuned}_probing,isotonic": "searched Probing, isotonic",
-                 f"{learner},isotonic": "default, isotonic", f"{learner},direct": "default, no map"}  # fmt: skip
+        shown = {"the rule": "the rule", f"{tuned}, isotonic": "searched, isotonic", f"{tuned}_bags, quadratic":
+                 "searched bags, quadratic", f"{tuned}_probing, isotonic": "searched Probing, isotonic",
+                 f"{learner}, isotonic": "default, isotonic", f"{learner}, direct": "default, no map"}  # fmt: skip
         shown = {choice: label for choice, label in shown.items() if choice in values}
         for place, choice in enumerate(shown):
             mean, (low, high) = values[choice].mean(), interval(values[choice])
@@ -237,9 +182,9 @@ def rule_figure(study: Study) -> Figure:
     return figure
 
 
-def fill(text: str, study: Study) -> str:
+def fill(text: str, numbers: PageNumbers) -> str:
     """Return the text of a page with the numbers of the study."""
-    return BLOCK.sub(lambda block: f"<!-- arena {block[1]} -->{study.text(block[1])}<!-- end -->", text)
+    return BLOCK.sub(lambda block: f"<!-- arena {block[1]} -->{numbers.text(block[1])}<!-- end -->", text)
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -249,25 +194,17 @@ def main(words: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("folder", type=Path, help="results of probcal run arena-ensembles")
     folder = parser.parse_args(words).folder
-    study = Study(folder)
-    (folder / "answer.md").write_text(report(study.store) + "\n", encoding="utf-8")
-    (folder / "rule.md").write_text(
-        page(study.frame, chosen_rule(study.frame), losses_of(fresh_store(folder))) + "\n", encoding="utf-8"
-    )
+    numbers = PageNumbers(folder)
+    rule_page = page(numbers.frame, chosen_rule(numbers.frame), numbers.fresh)
+    (folder / "answer.md").write_text(report(numbers.study) + "\n", encoding="utf-8")
+    (folder / "rule.md").write_text(rule_page + "\n", encoding="utf-8")
     with drawing_style():
-        for name, draw in (("effects", effects_figure), ("steps", steps_figure), ("rule", rule_figure)):
-            save_figure(draw(study), folder / name)
+        save_figure(effects_figure(numbers.study), folder / "effects")
+        save_figure(steps_figure(numbers.study), folder / "steps")
+        save_figure(rule_figure(numbers), folder / "rule")
     for name in PAGES:
         path = ROOT / name
-        path.write_text(fill(path.read_text(encoding="utf-8"), study), encoding="utf-8")
-
-
-def _title(study: Study, number: str) -> str:
-    return next(title for title in study.effects if title.startswith(f"{number}."))
-
-
-def _number(value: float) -> str:
-    return f"{1000 * value:+.1f}"
+        path.write_text(fill(path.read_text(encoding="utf-8"), numbers), encoding="utf-8")
 
 
 def _legend(figure: Figure, axes: Sequence[matplotlib.axes.Axes]) -> None:

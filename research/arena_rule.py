@@ -58,10 +58,11 @@ def fresh_store(folder: Path) -> Store:
     return Store(folder.with_name(f"{folder.name}-fresh"))
 
 
-def halves(tables: Sequence[str]) -> tuple[set[str], set[str]]:
-    """Return the half of the tables that chooses and the half that scores."""
-    order = np.random.default_rng(SEED).permutation(sorted(tables))
-    return set(order[: len(order) // 2].tolist()), set(order[len(order) // 2 :].tolist())
+def halves(losses: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the losses of the half of the tables that chooses, and of the half that scores."""
+    order = np.random.default_rng(SEED).permutation(sorted(losses["table"].unique()))
+    is_first = losses["table"].isin(order[: len(order) // 2])
+    return losses[is_first], losses[~is_first]
 
 
 def choose(losses: pd.DataFrame, learner: str) -> dict[bool, Chooser]:
@@ -70,9 +71,7 @@ def choose(losses: pd.DataFrame, learner: str) -> dict[bool, Chooser]:
     found = {}
     for several, part in rows.groupby(rows["n_classes"] > 2):
         table = part.pivot(index=["table", "n_rows"], columns=["learner", "method"], values="value").dropna(axis=1)
-        if (
-            several and len(table) < FEWEST
-        ):  # too few to choose from: the base fit of two classes, and our map for several
+        if several and len(table) < FEWEST:
             base = found[False](LARGE)[0]
             found[True] = lambda n_rows, base=base: (base, "matrix_scaling")  # type: ignore[misc]
             continue
@@ -102,8 +101,7 @@ def _loss_left_out(form: Callable[[pd.DataFrame], Chooser], table: pd.DataFrame,
 
 def chosen_rule(losses: pd.DataFrame, learners: Sequence[str] = LEARNERS) -> dict[tuple[str, int, int], Choice]:
     """Return (learner, training rows, classes) -> the choice of the first half, for a small and a large table."""
-    chooses, _ = halves(losses["table"].unique().tolist())
-    first = losses[losses["table"].isin(chooses)]
+    first, _ = halves(losses)
     return {
         (learner, n_rows, 3 if several else 2): chooser(n_rows)
         for learner in learners
@@ -114,18 +112,19 @@ def chosen_rule(losses: pd.DataFrame, learners: Sequence[str] = LEARNERS) -> dic
 
 def page(losses: pd.DataFrame, choices: Mapping[tuple[str, int, int], Choice], fresh: pd.DataFrame) -> str:
     """Return the rule, its score on the second half, and that on fresh splits of these tables, in Markdown."""
-    chooses, scores = halves(losses["table"].unique().tolist())
+    first, second = halves(losses)
     rows = [
         [learner, "several" if n_classes > 2 else "two", f"{'from' if n_rows >= LARGE else 'below'} {LARGE:,}", *choice]
         for (learner, n_rows, n_classes), choice in choices.items()
     ]
     table = tabulate(rows, ["learner", "classes", "training rows", "base fit", "map"], tablefmt="pipe")
     learners = list(dict.fromkeys(learner for learner, _, _ in choices))
+    n_first, n_second = first["table"].nunique(), second["table"].nunique()
     fresh_text = f"Five other splits of the {fresh['table'].nunique()} smallest tables that score, for some choices."
     return (
         "# Which base fit and map: a rule, and its score\n\nWritten by `python -m research.arena_rule "
-        f"results/arena-ensembles`. {len(chooses)} tables choose, and the other {len(scores)} score.\n\n{table}\n\n"
-        + report(losses[losses["table"].isin(scores)], learners)
+        f"results/arena-ensembles`. {n_first} tables choose, and the other {n_second} score.\n\n{table}\n\n"
+        + report(second, learners)
         + f"\n\n# On fresh splits\n\n{fresh_text}\n\n"
         + report(fresh, learners)
     )

@@ -163,25 +163,36 @@ def win_rates(arena: Scores) -> np.ndarray:
     return mean_of_known(mean_of_known(pairwise_wins(arena.losses), axis=1), axis=2)
 
 
+def tau_alone(ranks: np.ndarray, rates: np.ndarray) -> float:
+    """Return Kendall's tau between their ranks, (k,), and our rates, (n_tables, k)."""
+    mean = weighted_mean(np.ones((1, len(rates))), rates)[0]
+    return float(kendalltau(ranks, -mean, nan_policy="omit").statistic)
+
+
 def tau(ranks: np.ndarray, rates: np.ndarray) -> tuple[float, float, float]:
     """Return Kendall's tau between their ranks, (k,), and our rates, (n_tables, k), with its 95 % interval."""
     n = len(rates)
     weights = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=DRAWS).astype(float)
     taus = [kendalltau(ranks, -row, nan_policy="omit").statistic for row in weighted_mean(weights, rates)]
-    value = kendalltau(ranks, -weighted_mean(np.ones((1, n)), rates)[0], nan_policy="omit").statistic
-    return float(value), *(float(bound) for bound in np.nanquantile(taus, [0.025, 0.975]))
+    return tau_alone(ranks, rates), *(float(bound) for bound in np.nanquantile(taus, [0.025, 0.975]))
+
+
+def ranked_maps(
+    store: Store, maps: Mapping[str, str], task: str, loss: str
+) -> tuple[Scores, list[int], np.ndarray, pd.DataFrame]:
+    """Return our losses, the places of the methods that both have, their rates and their published ranks."""
+    arena = _common_losses(store, maps, task, loss)
+    published = published_ranks(task, loss, {method: maps[method] for method in arena.methods})
+    places = [place for place, method in enumerate(arena.methods) if method in published.index]
+    if len(places) < 3 or not arena.tables:
+        raise SystemExit(f"{store.folder} has fewer than three of the maps of CalArena on {task} tables")
+    return arena, places, win_rates(arena)[:, places], published.loc[[arena.methods[place] for place in places]]
 
 
 def report(store: Store, maps: Mapping[str, str], task: str, loss: str) -> str:
     """Return the ranks of both as a table, and the taus against each collection, of all learners and of each."""
-    arena = _common_losses(store, maps, task, loss)
+    arena, places, rates, published = ranked_maps(store, maps, task, loss)
     common = {method: maps[method] for method in arena.methods}
-    published = published_ranks(task, loss, common)
-    places = [place for place, method in enumerate(arena.methods) if method in published.index]
-    if len(places) < 3 or not arena.tables:
-        raise SystemExit(f"{store.folder} has fewer than three of the maps of CalArena on {task} tables")
-    rates = win_rates(arena)[:, places]
-    published = published.loc[[arena.methods[place] for place in places]]
     our_ranks = 1 + (len(places) - 1) * (1 - weighted_mean(np.ones((1, len(rates))), rates)[0])
     rows = [
         [
@@ -232,12 +243,8 @@ def held_out_table(store: Store, reading: Mapping[str, str], task: str, loss: st
     """
     kinds = []
     for maps in (reading, MAPS):
-        arena = _common_losses(store, maps, task, loss)
-        published = published_ranks(task, loss, {method: maps[method] for method in arena.methods})
-        places = [place for place, method in enumerate(arena.methods) if method in published.index]
-        kinds.append(
-            (arena.tables, win_rates(arena)[:, places], published.loc[[arena.methods[place] for place in places]])
-        )
+        arena, _, rates, published = ranked_maps(store, maps, task, loss)
+        kinds.append((arena.tables, rates, published))
     if kinds[0][0] != kinds[1][0]:
         raise SystemExit("the two kinds of maps have other tables")
     draw = np.random.default_rng(0)
@@ -248,7 +255,7 @@ def held_out_table(store: Store, reading: Mapping[str, str], task: str, loss: st
         for _ in range(200):
             order = draw.permutation(n)
             first, second = (
-                [_tau_of(published[collection], rates[part]) for _, rates, published in kinds]
+                [tau_alone(published[collection].to_numpy(), rates[part]) for _, rates, published in kinds]
                 for part in (order[: n // 2], order[n // 2 :])
             )
             chosen.append(int(np.argmax(first)))
@@ -263,11 +270,6 @@ def held_out_table(store: Store, reading: Mapping[str, str], task: str, loss: st
             ]
         )
     return _table(rows, ["their tables", "held-out tau", "95 % of halves", "halves that choose the maps as CalArena's"])
-
-
-def _tau_of(ranks: pd.Series, rates: np.ndarray) -> float:
-    mean = weighted_mean(np.ones((1, len(rates))), rates)[0]
-    return float(kendalltau(ranks.to_numpy(), -mean, nan_policy="omit").statistic)
 
 
 def _tau_texts(ranks: pd.Series, rates: np.ndarray) -> list[str]:

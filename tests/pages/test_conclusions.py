@@ -11,7 +11,7 @@ import pytest
 from benchmarks.score_rule import rule
 from probcal.try_table import choices
 from research.arena_ensembles import FAMILIES, MAPS, PRIMARY, verdicts
-from research.arena_page import PAGES, Study, fill
+from research.arena_page import PAGES, PageNumbers, fill
 from research.arena_rule import chosen_rule
 
 ROOT = Path(__file__).parents[2]
@@ -20,15 +20,19 @@ with (ROOT / "docs" / "conclusions.csv").open(encoding="utf-8", newline="") as f
 
 
 @pytest.fixture(scope="module")
-def study():
-    return Study(ROOT / "results" / "arena-ensembles")
+def numbers():
+    return PageNumbers(ROOT / "results" / "arena-ensembles")
+
+
+@pytest.fixture(scope="module")
+def study(numbers):
+    return numbers.study
 
 
 def test_each_conclusion_follows_from_the_results(study):
     wrong = []
     for row in CONCLUSIONS:
-        [effects] = [found for title, found in study.effects.items() if title.startswith(f"{row['comparison']}.")]
-        found = verdicts(effects)[FAMILIES[row["learner"]], row["settings"]]
+        found = verdicts(study.comparison(row["comparison"]))[FAMILIES[row["learner"]], row["settings"]]
         if found != row["better"]:
             wrong.append((row, found))
     assert wrong == []
@@ -41,13 +45,14 @@ def test_pages_state_the_conclusion(row):
         assert row["words"] in " ".join(text.replace("**", "").split()), page
 
 
-def test_pages_have_the_numbers_of_the_results(study):
+def test_pages_have_the_numbers_of_the_results(numbers):
     texts = {page: (ROOT / page).read_text(encoding="utf-8") for page in PAGES}
-    assert [page for page, text in texts.items() if fill(text, study) != text] == []
+    assert [page for page, text in texts.items() if fill(text, numbers) != text] == []
 
 
-def test_rule_is_the_choice_of_one_half_of_the_tables(study):
-    assert {key: rule(*key) for key in chosen_rule(study.frame)} == chosen_rule(study.frame)
+def test_rule_is_the_choice_of_one_half_of_the_tables(numbers):
+    chosen = chosen_rule(numbers.frame)
+    assert {key: rule(*key) for key in chosen} == chosen
 
 
 @pytest.mark.parametrize("classes", ["two", "several"])
@@ -56,7 +61,7 @@ def test_try_runs_each_map_that_helps_most_learners(study, classes):
     for name in MAPS[classes]:
         means = [
             [of[metric].mean for metric in PRIMARY]
-            for (*_, kind, method), of in study.maps["map"].items()
+            for (*_, kind, method), of in study.maps["direct"].items()
             if (kind, method) == (classes, name)
         ]
         if sum(max(pair) < 0 for pair in means) > len(means) / 2:
@@ -67,6 +72,6 @@ def test_try_runs_each_map_that_helps_most_learners(study, classes):
 def test_reason_of_the_maps_of_try_has_the_numbers_of_the_study(study, n_classes, classes):
     reason = choices.reason_of_methods(n_classes)
     for method in MAPS[classes]:
-        one = study.maps["map"][FAMILIES["logistic"], "default", classes, method]["bounded_log_loss"]
+        one = study.maps["direct"][FAMILIES["logistic"], "default", classes, method]["bounded_log_loss"]
         assert f"{-1000 * one.mean:.1f}" in reason
         assert f"on {one.n} tables" in reason
