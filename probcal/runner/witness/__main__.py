@@ -3,6 +3,7 @@
     python -m probcal.runner.witness build
     python -m probcal.runner.witness check
     python -m probcal.runner.witness update
+    python -m probcal.runner.witness fill
 
 There are two sets. ``embedded`` needs no data files, and proves the code. ``files`` has a cell of every setting and
 data set of the experiments on data files, and is computed if ``--data-dir`` names the folder of original data files.
@@ -10,6 +11,9 @@ data set of the experiments on data files, and is computed if ``--data-dir`` nam
 ``check`` ends with exit code 1 if a cell failed, or if a number changed and no component that made it has a new
 numerics version (``probcal/numerics.toml``). ``update`` stores the changed witnesses of components with a new version.
 Where all are equal, or the changed ones are stored, both add the code to the file of proofs.
+
+``fill`` computes the witnesses of new settings in the set ``embedded``, and removes those of settings that no
+experiment has any more. It leaves the others as they are. Use it after an edit of the configs.
 
 Beside the file lies a JSON file with the package versions that computed it. With other versions a difference is
 reported, and proves nothing about the code.
@@ -52,7 +56,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """Build or check witnesses. Return 1 if a number changed or a witness could not be built."""
     summary = (__doc__ or "").partition("\n\n")[0]
     parser = argparse.ArgumentParser(prog="python -m probcal.runner.witness", description=summary)
-    parser.add_argument("action", choices=("build", "check", "update"))
+    parser.add_argument("action", choices=("build", "check", "update", "fill"))
     parser.add_argument("--configs", type=Path, default=Path("configs"), help="folder of experiments (%(default)s)")
     parser.add_argument("--witnesses", type=Path, default=Path("tests/witnesses"), help="(%(default)s)")
     parser.add_argument("--results", type=Path, default=Path("results"), help="for the times of cells (%(default)s)")
@@ -62,16 +66,24 @@ def main(words: Sequence[str] | None = None) -> int:
     experiments = witnessed_experiments(args.configs, args.witnesses)
     if lacking := lacking_flags():
         print(f"this processor lacks {', '.join(sorted(lacking))}, so numbers may differ for this reason alone")
+    embedded = args.witnesses / EMBEDDED
     if args.action == "build":
-        _build(list(embedded_cells(experiments)), args.witnesses / EMBEDDED, args.jobs)
+        _build(list(embedded_cells(experiments)), embedded, args.jobs)
         if args.data_dir:
             _build(list(file_cells(experiments, args.results)), args.witnesses / FILES, args.jobs, args.data_dir)
         return 0
+    if args.action == "fill":
+        return _fill(experiments, embedded, args.jobs)
+    _, missing = _planned(experiments, load(embedded), reasons_not_computed(embedded))
+    if missing:
+        print(f"{len(missing)} settings have no witness yet, such as {missing[0].name}")
+        print("Add them with python -m probcal.runner.witness fill")
+        return 1
     stores_changed = args.action == "update"
     code = 0
     if args.data_dir:
         code = _check(experiments, args.witnesses / FILES, args.jobs, stores_changed, args.data_dir)
-    return _check(experiments, args.witnesses / EMBEDDED, args.jobs, stores_changed) or code
+    return _check(experiments, embedded, args.jobs, stores_changed) or code
 
 
 def _build(cells: list[WitnessCell], path: Path, jobs: int, data_folder: Path | None = None) -> None:
@@ -81,6 +93,39 @@ def _build(cells: list[WitnessCell], path: Path, jobs: int, data_folder: Path | 
     save(witnesses, path, reasons)
     print(f"{path}: {len(witnesses)} witnesses")
     _print_reasons(results)
+
+
+def _fill(experiments: Sequence[Experiment], path: Path, jobs: int) -> int:
+    """Add the missing witnesses, and remove those that nothing plans any more. Return 1 if one could not be added."""
+    if versions := other_versions(path):
+        # One list of versions stands beside the file, so all of its witnesses need the same.
+        print(f"{path} was computed with other package versions ({versions}): install those, or build all anew")
+        return 1
+    if risen := risen_since(path):
+        print(f"these have a new version: {', '.join(sorted(risen))}; update the witnesses first")
+        return 1
+    stored, reasons = load(path), reasons_not_computed(path)
+    planned, missing = _planned(experiments, stored, reasons)
+    results = compute(missing, jobs, {})
+    _print_reasons(results)
+    if failed := [name for name, result in results.items() if isinstance(result, Failure)]:
+        print(f"nothing is stored, because {len(failed)} cells failed: {', '.join(sorted(failed))}")
+        return 1
+    added = [result for result in results.values() if isinstance(result, Witness)]
+    kept = [witness for witness in stored if witness.name in planned]
+    reasons |= {name: result for name, result in results.items() if isinstance(result, str)}
+    save([*kept, *added], path, {name: reason for name, reason in sorted(reasons.items()) if name in planned})
+    print(f"{path}: {len(added)} witnesses added, {len(stored) - len(kept)} removed")
+    return 0
+
+
+def _planned(
+    experiments: Sequence[Experiment], stored: Sequence[Witness], reasons: Collection[str]
+) -> tuple[set[str], list[WitnessCell]]:
+    """Return the names of all embedded cells, and those cells that have neither a witness nor a reason for none."""
+    cells = list(embedded_cells(experiments))
+    known = {witness.name for witness in stored} | set(reasons)
+    return {item.name for item in cells}, [item for item in cells if item.name not in known]
 
 
 def _check(

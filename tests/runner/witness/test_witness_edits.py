@@ -148,6 +148,19 @@ def test_a_declared_change_is_stored_by_update(command):
     assert command("build").returncode == 0
 
 
+@pytest.mark.slow  # each check starts processes that import everything
+def test_fill_adds_new_settings_and_removes_those_that_are_gone(command):
+    edits = {"../configs/small.yaml": replaced("beta: ,", "temperature: ,")}
+    done = command("check", edits)
+    assert (done.returncode, "3 settings have no witness yet" in done.stdout) == (1, True), done.stdout + done.stderr
+    assert done.stdout.rstrip().endswith("probcal.runner.witness fill")
+    done = command("fill", edits)
+    assert (done.returncode, "3 witnesses added, 3 removed" in done.stdout) == (0, True), done.stdout + done.stderr
+    done = command("check", edits)
+    assert (done.returncode, "witnesses: 15 equal" in done.stdout) == (0, True), done.stdout
+    assert command("build").returncode == 0
+
+
 @pytest.mark.slow  # it reads the plans of all experiments
 def test_every_setting_of_the_shipped_experiments_has_a_witness():
     planned = {item.name for item in embedded_cells(witnessed_experiments(ROOT / "configs", WITNESSES))}
