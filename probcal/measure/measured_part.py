@@ -13,7 +13,8 @@ import numpy.typing as npt
 from probcal.measure.class_summary import ClassCells
 from probcal.measure.quantities import P_VALUES
 from probcal.measure.summary import Cells
-from probcal.metrics.bootstrap import NO_INTERVAL, Interval, Quantity, basic_interval, bootstrap_values
+from probcal.metrics.bootstrap import LEVEL, NO_INTERVAL, Interval, Quantity, basic_interval, bootstrap_values
+from probcal.metrics.closed_forms import mean_interval
 from probcal.metrics.metric import Prediction
 from probcal.metrics.row_support import RowSupport, row_support
 from probcal.reading.prediction_file import FilePredictions
@@ -89,6 +90,8 @@ class Part:
     """Sums of squared weights, (n_rows,), if each row stands for many. None otherwise."""
     cluster: npt.NDArray[np.intp] | None = None
     """Number of the cluster of each row, (n_rows,). None if all rows are independent."""
+    changes: list[tuple[float, float]] | None = None
+    """The interval of the change of each quantity without any draw. NaN where there is none."""
 
     @classmethod
     def of_cells(
@@ -124,18 +127,24 @@ class Part:
             _, cluster = np.unique(predictions.cluster[1][rows], return_inverse=True)
         support = row_support(y, p, weight, predictions.classes, cluster=cluster)
         labels = y if calibrated_y is None else np.array([y, calibrated_y[rows]])
-        values, closed_forms = [], []
+        values, closed_forms, measured = [], [], []
         for one, stage in zip(_of_stages(labels, stages), stages, strict=True):
             data = Prediction(one, stage, weight, cluster=cluster)
+            measured.append(data)
             values.append([float(quantity.value(data)) for quantity in quantities])
             forms = [one.closed_form if has_forms and one.is_supported(support) else None for one in quantities]
             closed_forms.append([NO_INTERVAL if form is None else form(data) for form in forms])
+        changes = None
+        if has_forms and len(measured) > 1:
+            shown = [one if one.is_supported(support) else None for one in quantities]
+            changes = [NO_INTERVAL if one is None else _change_interval(one, *measured) for one in shown]
         n_classes = len(predictions.classes)
         counts = tuple(np.bincount(y, minlength=n_classes).tolist())
         class_weight = _class_weights(y, weight, n_classes)
         return cls(
-            names, rows, labels, stages, weight, values, closed_forms, support, counts, class_weight, cluster=cluster
-        )
+            names, rows, labels, stages, weight, values, closed_forms, support, counts, class_weight, cluster=cluster,
+            changes=changes,
+        )  # fmt: skip
 
     def section(self, quantities: Sequence[Quantity], draws: int, seed: int) -> MeasuredSection:
         """Return the section, with intervals of ``draws`` bootstrap draws. With 0 draws, they are in closed form."""
@@ -166,9 +175,10 @@ class Part:
             [after] = others
             # two infinite log losses have no difference
             with np.errstate(invalid="ignore"):
-                change = basic_interval(
-                    np.subtract(after.value, before.value), samples[1, :, index] - samples[0, :, index]
-                )
+                difference = float(np.subtract(after.value, before.value))
+                change = basic_interval(difference, samples[1, :, index] - samples[0, :, index])
+            if not draws and self.changes is not None:
+                change = Interval(difference, *self.changes[index])
             lines.append(Line(quantity, before, after, change))
         observed = np.where(y == 1, p, 1 - p) if p.ndim == 1 else p[np.arange(len(y)), y]
         impossible = tuple(self.rows[observed == 0].tolist()) if len(self.rows) else ()
@@ -238,6 +248,15 @@ class ClassesPart:
         measured = np.array([[self.classes[number][quantities.index(one)] for one in drawn]])
         [samples] = bootstrap_values(cells.y, [cells.p], cells.weight, drawn, measured, draws, own_seed, cells.squares)
         return np.asarray(samples, np.float64)
+
+
+def _change_interval(quantity: Quantity, before: Prediction, after: Prediction) -> tuple[float, float]:
+    """Return the normal interval of the mean of the rows' differences. NaN for a quantity that is no mean."""
+    if quantity.of_rows is None:
+        return NO_INTERVAL
+    with np.errstate(invalid="ignore"):  # two infinite losses have no difference
+        differences = quantity.of_rows(after) - quantity.of_rows(before)
+    return mean_interval(after.rows, differences, LEVEL)
 
 
 _NO_ROWS = np.empty(0, np.intp)

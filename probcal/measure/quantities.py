@@ -16,11 +16,13 @@ from probcal.metrics.closed_forms import (
     auc_interval_of,
     brier_interval,
     log_loss_interval,
+    log_losses,
     mean_interval,
     share_interval,
 )
 from probcal.metrics.decisions import Costs
 from probcal.metrics.drawn_rows import DrawnRows
+from probcal.metrics.losses import squared_errors
 from probcal.metrics.metric import Metric, Prediction
 from probcal.metrics.registry import ASKED_METRICS, METRICS, metric_named
 
@@ -52,7 +54,7 @@ def quantities(two_classes: bool, costs: Costs | None = None) -> list[Quantity]:
             Quantity(
                 "mean_probability", "mean probability", lambda data: data.rows.mean(data.rows.p), base,
                 DrawnRows.mean_probability,
-                closed_form=lambda data: mean_interval(data.rows, data.rows.p, LEVEL),
+                closed_form=lambda data: mean_interval(data.rows, data.rows.p, LEVEL), of_rows=lambda data: data.rows.p,
             ),
         ]  # fmt: skip
         lines += [] if costs is None else _cost_quantities(costs)
@@ -70,11 +72,13 @@ def _quantities_of(metric: Metric, value: Callable[[Prediction], float]) -> list
             Quantity(
                 "log_loss_bits", "log loss (bits)", value, metric, DrawnRows.log_loss,
                 closed_form=lambda data: log_loss_interval(data.rows, LEVEL),
+                of_rows=lambda data: log_losses(data.rows),
             ),
             Quantity(
                 "log_loss_nats", "log loss (nats)", lambda prediction: value(prediction) * math.log(2), metric,
                 lambda draws: draws.log_loss() * math.log(2),
                 closed_form=lambda data: log_loss_interval(data.rows, LEVEL, math.e),
+                of_rows=lambda data: log_losses(data.rows, math.e),
             ),
         ]  # fmt: skip
     if metric.name == "rms":
@@ -82,6 +86,7 @@ def _quantities_of(metric: Metric, value: Callable[[Prediction], float]) -> list
             Quantity(
                 "brier", "Brier score", lambda prediction: value(prediction) ** 2, metric, DrawnRows.squared_error,
                 closed_form=lambda data: brier_interval(data.rows, LEVEL),
+                of_rows=lambda data: squared_errors(data.rows),
             )
         ]  # fmt: skip
     estimate = metric.name not in P_VALUES
@@ -123,7 +128,7 @@ def _cost_quantities(costs: Costs) -> list[Quantity]:
             "cost", "cost", lambda data: _at_threshold(data, costs),
             cost("cost", "cost", "mean cost of a row, decided at the threshold", max(false_positive, false_negative)),
             drawn_cost, closed_form=lambda data: mean_interval(data.rows, _cost_of_rows(data, costs), LEVEL),
-            is_small=True, cut=threshold,
+            of_rows=lambda data: _cost_of_rows(data, costs), is_small=True, cut=threshold,
         ),
         Quantity(
             "cost_always_positive", "always positive", lambda data: false_positive * (1 - _base_rate(data)),

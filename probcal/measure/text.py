@@ -188,7 +188,7 @@ def findings(measurement: Measurement) -> list[str]:
     lines += _missing_classes_text(measurement)
     lines += _few_rows_text(measurement)
     if measurement.map is not None and (loss := section.line("log_loss_bits")):
-        lines.append(_effect_text(measurement.map, loss))
+        lines.append(_effect_text(measurement.map, loss, section.support.has_losses))
     return lines
 
 
@@ -363,14 +363,16 @@ def _excess_cost_text(measurement: Measurement) -> Iterator[str]:
         )
 
 
-def _effect_text(map: str, loss: Line) -> str:
+def _effect_text(map: str, loss: Line, has_rows: bool) -> str:
     if loss.change is None or loss.after is None:
         return ""
     if math.isinf(loss.before.value):
         return f"With {map} the log loss is {number(loss.after.value)} bits."
     change = loss.change
     if math.isnan(change.low):
-        return f"With {map} the log loss is {number(loss.after.value)} bits. There are too few rows to test the change."
+        # A summary without draws has no test either: it lacks the rows whose losses differ.
+        reason = "Without draws, its change has no test." if has_rows else "There are too few rows to test the change."
+        return f"With {map} the log loss is {number(loss.after.value)} bits. {reason}"
     if not change.excludes_zero:
         return f"With {map} the log loss is not significantly different ({number(loss.after.value)} bits)."
     is_lower = change.value < 0

@@ -50,6 +50,8 @@ class Quantity:
     """Whether it has an interval."""
     closed_form: Callable[[Prediction], tuple[float, float]] | None = None
     """Function of the rows that returns the interval without any draw."""
+    of_rows: Callable[[Prediction], Floats] | None = None
+    """Function that returns the values of single rows, (n_rows,), whose mean this is."""
     is_small: bool = False
     """Whether values below .001 are shown with two significant digits, and not as 0."""
     cut: float | None = None

@@ -44,9 +44,13 @@ def mean_interval(rows: Rows, values: np.ndarray, level: float) -> Bounds:
 
 def log_loss_interval(rows: Rows, level: float, base: float = 2.0) -> Bounds:
     """Return the interval of the log loss, in bits for base 2. It is NaN where the log loss is infinite."""
-    # the loss of an observed label of probability 0 is infinite
+    return mean_interval(rows, log_losses(rows, base), level)
+
+
+def log_losses(rows: Rows, base: float = 2.0) -> np.ndarray:
+    """Return the log loss of each row, (n_rows,), in bits for base 2. It is infinite for an observed probability 0."""
     with np.errstate(divide="ignore"):
-        return mean_interval(rows, -np.log(rows.p_of_label) / math.log(base), level)
+        return np.asarray(-np.log(rows.p_of_label) / math.log(base))
 
 
 def brier_interval(rows: Rows, level: float) -> Bounds:

@@ -11,6 +11,8 @@ import pyarrow.compute as pc
 
 from probcal.reading.text_column import TEXT
 
+# skrub 0.11 reads 02/03/2026 beside 03/01/2026 as 3 February without a word, where this leaves the column out. It knows
+# no names of months and no quarters, and gives no plan by which new rows are read in the same way.
 Floats = npt.NDArray[np.float64]
 DateOrder = Literal[
     "year month day", "day month year", "month day year", "year month", "month year", "year quarter",

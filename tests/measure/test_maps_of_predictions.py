@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from probcal.errors import DataError, ProbcalError
 from probcal.measure import maps
+from probcal.measure.measurement import measure_sections
 from probcal.methods.registry import FAMILIES
 from tests.measure.prediction_files import read_table, three_classes, two_classes
 
@@ -60,6 +62,30 @@ def test_every_map_calibrates_two_and_three_classes(tmp_path, name):
         ):
             np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-9)
             assert p.shape == (60, len(predictions.classes))
+
+
+@pytest.mark.parametrize("cluster", [None, "sex"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_change_without_draws_has_the_interval_of_paired_rows(tmp_path, n_classes, cluster):
+    frame = two_classes() if n_classes == 2 else three_classes().assign(w=np.arange(150) % 3 + 1)
+    frame = frame.assign(sex=np.arange(len(frame)) % 40)
+    predictions = read_table(frame, tmp_path, "p" if n_classes == 2 else "p_*", weight="w", cluster=cluster)
+    calibrated = maps.cross_fit("beta", predictions, 0)
+    after = calibrated[:, 1] if n_classes == 2 else calibrated
+    sections = [measure_sections(predictions, after, draws, 0)[0] for draws in (0, 1000)]
+    exact, drawn = (section.line("log_loss_nats").change for section in sections)
+    before = np.column_stack([1 - predictions.p, predictions.p]) if n_classes == 2 else predictions.p
+    rows = np.arange(len(frame))
+    change = np.log(before[rows, predictions.y]) - np.log(calibrated[rows, predictions.y])
+    mean = np.average(change, weights=frame.w)
+    sums = pd.Series(frame.w * (change - mean)).groupby(frame.sex if cluster else rows).sum()
+    weights = frame.w.groupby(frame.sex if cluster else rows).sum()
+    n = weights.sum() ** 2 / (weights**2).sum()
+    half = 1.959963984540054 * np.sqrt((sums**2).sum() / weights.sum() ** 2 * n / (n - 1))
+    assert (exact.value, exact.low, exact.high) == pytest.approx((mean, mean - half, mean + half), rel=1e-9)
+    assert drawn.value == pytest.approx(mean, rel=1e-9)
+    # the ends of 1,000 draws vary by some 6 % of the half
+    assert (drawn.low, drawn.high) == pytest.approx((exact.low, exact.high), abs=0.25 * half)
 
 
 def test_the_map_of_all_rows_equals_the_library(tmp_path):
