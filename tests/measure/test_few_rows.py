@@ -105,14 +105,6 @@ def test_change_of_few_rows_is_not_called_insignificant(tmp_path, monkeypatch):
     assert "There are too few rows to test the change." in text and "significant" not in text
 
 
-def test_change_of_a_summary_without_draws_has_no_test(tmp_path):
-    (tmp_path / "parts").mkdir()
-    two_classes().to_parquet(tmp_path / "parts" / "a.parquet")
-    done = probcal("measure", tmp_path / "parts", "-p", "p", "-t", "y", "-c", "sigmoid", "--draws", 0)
-    text = " ".join(done.stdout.split())
-    assert "Without draws, its change has no test." in text and "too few rows" not in text, done.output
-
-
 def test_a_class_without_rows_is_named(tmp_path):
     frame = three_classes()
     frame.loc[frame.y == "cow", "y"] = "dog"

@@ -124,6 +124,14 @@ def test_calibrated_summaries_are_shown_and_exported(tmp_path, monkeypatch):
     assert pd.read_csv(tmp_path / "c.csv").p_beta.to_numpy() == pytest.approx(exact, abs=1e-5)
 
 
+def test_change_of_a_summary_without_draws_has_no_test(tmp_path, monkeypatch):
+    monkeypatch.setattr(many_files, "EXACT_ROWS", 1000)
+    written_parts(tmp_path / "parts", smooth(2000), 2)
+    done = probcal("measure", tmp_path / "parts", "-p", "p", "-t", "y", "-c", "sigmoid", "--draws", 0)
+    text = " ".join(done.stdout.split())
+    assert "Without draws, its change has no test." in text and "too few rows" not in text, done.output
+
+
 def test_intervals_after_calibration_are_those_of_the_rows(tmp_path, monkeypatch):
     frame = smooth(20_000)
     (path,) = written_parts(tmp_path / "parts", frame, 1)

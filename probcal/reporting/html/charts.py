@@ -28,8 +28,8 @@ _MOST_NUMBERS = 20_000
 """Most numbers in one chart. More would be too many to see, and for a browser to draw."""
 
 
-# matplotlib's SVG does not replace them: it has no numbers at a point (by pointer, touch and keys), no choice of metric,
-# data set and column, and not the colours of the page.
+# matplotlib's SVG does not replace them: it has no numbers at a point (by pointer, touch and keys), no choice of
+# metric, data set and column, and not the colours of the page.
 @dataclass(frozen=True)
 class Charts:
     """Hold the data of one experiment's charts."""
