@@ -72,7 +72,7 @@ def test_a_change_without_draws_has_the_interval_of_paired_rows(tmp_path, n_clas
     predictions = read_table(frame, tmp_path, "p" if n_classes == 2 else "p_*", weight="w", cluster=cluster)
     calibrated = maps.cross_fit("beta", predictions, 0)
     after = calibrated[:, 1] if n_classes == 2 else calibrated
-    sections = [measure_sections(predictions, after, draws, 0)[0] for draws in (0, 1000)]
+    sections = [measure_sections(predictions, after, draws, 0)[0] for draws in (0, 200)]
     exact, drawn = (section.line("log_loss_nats").change for section in sections)
     before = np.column_stack([1 - predictions.p, predictions.p]) if n_classes == 2 else predictions.p
     rows = np.arange(len(frame))
@@ -84,8 +84,8 @@ def test_a_change_without_draws_has_the_interval_of_paired_rows(tmp_path, n_clas
     half = 1.959963984540054 * np.sqrt((sums**2).sum() / weights.sum() ** 2 * n / (n - 1))
     assert (exact.value, exact.low, exact.high) == pytest.approx((mean, mean - half, mean + half), rel=1e-9)
     assert drawn.value == pytest.approx(mean, rel=1e-9)
-    # the ends of 1,000 draws vary by some 6 % of the half
-    assert (drawn.low, drawn.high) == pytest.approx((exact.low, exact.high), abs=0.25 * half)
+    # the ends of 200 draws vary by some 12 % of the half
+    assert (drawn.low, drawn.high) == pytest.approx((exact.low, exact.high), abs=0.4 * half)
 
 
 def test_the_map_of_all_rows_equals_the_library(tmp_path):
