@@ -147,7 +147,7 @@ def compare(folders: tuple[Path, ...], format_: str, selection: Selection, data_
     from probcal.reporting.comparison.claim_support import compare
     from probcal.reporting.comparison.comparison_tables import comparison_parts
 
-    stores = selection.select_stores(options.stores_at(*folders))
+    stores = options.selected_stores(selection, folders)
     options.warn_of_other_data(stores, data_dir)
     comparisons = [compare(store, options.progress_bar("steps")) for store in stores]
     for part in comparison_parts(comparisons, format_):

@@ -207,7 +207,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "results": ("status", "table", "report", "plot"),
     "comparisons": ("check", "audit", "compare", "leaderboard"),
     "folders": ("verify", "merge", "convert"),
-    "reference": ("list_", "schema", "completion", "test"),
+    "reference": ("list_", "show", "schema", "completion", "test"),
 }
 """Module of this package -> its commands. Each module imports what computes only when a command runs."""
 for module, names in _MODULES.items():

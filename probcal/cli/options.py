@@ -195,6 +195,16 @@ def note_missing_pictures() -> None:
         click.echo(f"note: {missing_pictures_note()}", err=True)
 
 
+def selected_stores(selection: Any, folders: Sequence[Path]) -> list[Any]:
+    """Return the selected part of the results at or below ``folders``. Say on stderr which of these are left out."""
+    stores = stores_at(*folders)
+    selected = selection.select_stores(stores)
+    for omission in (selection.omission(store) for store in stores if store.folder in folders):
+        if omission:
+            click.echo(printable(f"note: {omission}"), err=True)
+    return list(selected)
+
+
 def stores_at(*folders: Path) -> list[Any]:
     """Return the results folders at or below ``folders``. Raise ProbcalError for a folder without results."""
     return [store for folder in folders for store in _stores_below(folder)]

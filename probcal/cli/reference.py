@@ -36,6 +36,22 @@ def list_(kind: str) -> None:
 
 
 @options.command(
+    "Print a shipped experiment or data card, to copy it.",
+    "probcal show uci-native > mine.yaml\nprobcal show hepatitis > cards/mine.yaml",
+)
+@click.argument("name", metavar="NAME", shell_complete=complete.shipped_files)
+def show(name: str) -> None:
+    """Print the file of the shipped experiment NAME, or of the data set of that name.
+
+    Redirect it into a file of your own and edit that. Give a copied experiment a name and a title of its own, because
+    its results go to results/NAME.
+    """
+    from probcal.config.listing import shipped_text
+
+    click.echo(shipped_text(name), nl=False)
+
+
+@options.command(
     "Print the JSON Schema of experiment files or data cards.",
     "probcal schema experiment > experiment.schema.json\nprobcal schema card > card.schema.json",
 )

@@ -76,7 +76,7 @@ def table(folders: tuple[Path, ...], format_: str, together: bool, selection: Se
     """
     from probcal.reporting.tables import tables_text
 
-    stores = options.warn_of_other_data(selection.select_stores(options.stores_at(*folders)), data_dir)
+    stores = options.warn_of_other_data(options.selected_stores(selection, folders), data_dir)
     options.warn_of_unproven(stores)
     click.echo(tables_text(*stores, format=format_, side_by_side=together), nl=False)
     options.note_failures(stores)

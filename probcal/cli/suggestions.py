@@ -33,6 +33,11 @@ def configs(context: click.Context, _: click.Parameter, word: str) -> list[Compl
     return _completion_items([*_stems("configs"), *map(str, yaml_files)], word) or _shell_completion(word, "file")
 
 
+def shipped_files(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
+    """Offer shipped experiments and data sets."""
+    return _completion_items([*_stems("configs"), *_stems("datasets")], word)
+
+
 def datasets(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
     """Offer the data sets of the config on the line, or all shipped ones if there is no config."""
     names = _config_content(context).get("datasets")

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from tabulate import tabulate
 
+from probcal._io import shipped
 from probcal.components.registry import Builtin
-from probcal.errors import ProbcalError
+from probcal.errors import ProbcalError, did_you_mean
 
 if TYPE_CHECKING:
     from probcal.data.card import Card
@@ -24,6 +25,22 @@ def listing(kind: str) -> str:
     if kind == "methods":
         return _components(known_methods()) + "\nAny other meta-estimator by its import path."
     return {"datasets": _datasets, "metrics": _metrics, "papers": _papers, "configs": _configs}[kind]()
+
+
+def shipped_text(name: str) -> str:
+    """Return the file of a shipped experiment, or of the card of a data set. Raises ProbcalError for another name."""
+    from probcal.config.experiment import config_names
+    from probcal.data.card import card_names
+
+    folders = {**dict.fromkeys(card_names(), "datasets"), **dict.fromkeys(config_names(), "configs")}
+    if name not in folders:
+        raise ProbcalError(
+            f'there is no shipped experiment or data set "{name}"{did_you_mean(name, folders)}'
+            ' ("probcal list configs" and "probcal list datasets" show them)'
+        )
+    lines = (shipped(folders[name]) / f"{name}.yaml").read_text(encoding="utf-8").splitlines(keepends=True)
+    # Its first line may name a schema by a path that holds beside the shipped file only.
+    return "".join(lines[lines[0].startswith("# yaml-language-server") :])
 
 
 def _components(table: dict[str, Builtin]) -> str:
@@ -94,4 +111,4 @@ def _configs() -> str:
     from probcal.yaml_file import YamlFile
 
     rows = [[name, YamlFile.read(find_config(name)).data["title"]] for name in config_names()]
-    return tabulate(rows, ["name", "title"])
+    return tabulate(rows, ["name", "title"]) + "\nprobcal show NAME prints the file of one, to copy it."

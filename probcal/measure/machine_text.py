@@ -80,7 +80,7 @@ def json_text_of(measurement: Measurement) -> str:
                 "rows": section.n_rows,
                 "metrics": {
                     line.quantity.name: {
-                        stage: dict(zip(("value", "low", "high"), interval_numbers(interval), strict=True))
+                        stage: named_interval(interval)
                         for stage, interval in ((_BEFORE, line.before), ("after", line.after), ("change", line.change))
                         if interval is not None
                     }
@@ -103,6 +103,11 @@ def json_text_of(measurement: Measurement) -> str:
         "findings": findings(measurement),
     }
     return json.dumps(described, indent=1, ensure_ascii=False, allow_nan=False)
+
+
+def named_interval(interval: Interval) -> dict[str, Any]:
+    """Return the value and the ends of an interval for strict JSON."""
+    return dict(zip(("value", "low", "high"), interval_numbers(interval), strict=True))
 
 
 def interval_numbers(interval: Interval | None) -> list[Any]:

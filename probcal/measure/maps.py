@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from importlib import import_module
@@ -16,7 +17,7 @@ import numpy.typing as npt
 
 from probcal import __version__
 from probcal.errors import DataError, ProbcalError, did_you_mean
-from probcal.measure.machine_text import interval_numbers
+from probcal.measure.machine_text import named_interval
 from probcal.measure.measured_part import MeasuredSection
 from probcal.measure.summary import Cells, SummarisedPredictions, folds_text
 from probcal.methods.calibrators.map_file import map_to_json
@@ -222,14 +223,15 @@ def new_map(name: str, base_rates: Sequence[float] | None = None) -> Any:
 
 def exported_map(
     calibrator: Any, predictions: FilePredictions, section: MeasuredSection, name: str, seed: int,
-    base_rates: Sequence[float] | None, costs: Costs | None = None, command: str | None = None,
+    draws: int, base_rates: Sequence[float] | None, costs: Costs | None = None, command: str | None = None,
 ) -> str:  # fmt: skip
     """Return the map as JSON, with an audit record: the data, and the metrics of ``section`` before and after.
 
     The metrics after are those of maps of the other folds, so no row was judged by a map that saw it. The map in the
-    file is fitted on all rows. ``base_rates`` of the classes are those that the rows of ``section`` are weighted to.
-    ``costs`` are those of decisions, and ``command`` is the command line. Earlier versions read a record with more
-    keys than theirs, because they read its ``probability`` only.
+    file is fitted on all rows. The intervals come from ``draws`` of the rows, and for 0 from closed forms.
+    ``base_rates`` of the classes are those that the rows of ``section`` are weighted to. ``costs`` are those of
+    decisions, and ``command`` is the command line. Earlier versions read a record with more keys than theirs, because
+    they read its ``probability`` only.
     """
     weighting: dict[str, Any] = {}
     if base_rates is not None:
@@ -243,15 +245,16 @@ def exported_map(
         "rows": section.n_rows,
         "target": predictions.target,
         "probability": [*predictions.columns],
+        "positive": predictions.classes[1] if predictions.is_binary else None,
         "shares": {label: float(share) for label, share in predictions.shares().items()},
         "map": name,
         **weighting,
         "cost": None if costs is None else {**asdict(costs), "threshold": costs.threshold},
         "cluster": None if predictions.cluster is None else _cluster_entry(predictions.cluster),
         "judged_by": f"maps fitted on the other 4 of 5 {folds_text(predictions)}, seed {seed}; "
-        "95 % bootstrap intervals",
+        f"95 % {'bootstrap intervals' if draws else 'intervals in closed form'}",
         "metrics": {
-            line.quantity.name: {"before": interval_numbers(line.before), "after": interval_numbers(line.after)}
+            line.quantity.name: {"before": named_interval(line.before), "after": named_interval(line.after)}
             for line in section.lines
             if line.after is not None
         },
@@ -259,7 +262,20 @@ def exported_map(
         "date": datetime.now(UTC).date().isoformat(),
         "versions": {"probcal": __version__} | {package: version(package) for package in _PACKAGES},
     }
-    return map_to_json(calibrator, audit)
+    named = copy(calibrator)
+    named.classes_ = _class_labels(predictions.classes, calibrator)
+    return map_to_json(named, audit)
+
+
+def _class_labels(classes: Sequence[str], calibrator: Any) -> npt.NDArray[Any]:
+    """Return the labels of the classes as the file has them: whole numbers if all are, and texts otherwise."""
+    if any(isinstance(value, dict) for value in calibrator.get_params(deep=False).values()):
+        return np.asarray(calibrator.classes_)  # a parameter names the classes by their numbers
+    try:
+        numbers = [int(label) for label in classes]
+    except ValueError:
+        return np.array(classes)
+    return np.array(numbers) if [str(number) for number in numbers] == [*classes] else np.array(classes)
 
 
 def _cluster_entry(cluster: tuple[str, npt.NDArray[np.intp]]) -> dict[str, Any]:

@@ -142,6 +142,7 @@ def measure(
                 sections[0],
                 options.map,
                 options.seed,
+                draws,
                 base_rates,
                 options.costs,
                 options.command,

@@ -39,7 +39,8 @@ def test_the_map_of_all_rows_is_exported_with_its_audit(here):
     assert audit["shares"]["1"] == pytest.approx(frame.y.mean())
     printed = probcal("measure", "a.csv", "-p", "p", "-t", "y", "-c", "beta", "--draws", 20, "-f", "csv").stdout
     low = next(line for line in printed.splitlines() if ",beta,log_loss_bits," in line).split(",")[5:]
-    assert audit["metrics"]["log_loss_bits"]["after"] == [float(number) for number in low]
+    after = audit["metrics"]["log_loss_bits"]["after"]
+    assert [after["value"], after["low"], after["high"]] == [float(number) for number in low]
 
 
 def test_the_record_has_the_costs_the_clusters_and_the_command(here, monkeypatch):

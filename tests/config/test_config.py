@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from probcal.config.experiment import read_experiment
+from probcal.data.card import read_card
 from probcal.errors import FileProblems, ProbcalError
 from probcal.metrics.registry import NAMED
+from tests.commands import probcal, refused
 from tests.small_config import experiment, faults, the_fault
 
 
@@ -199,3 +201,17 @@ def test_a_selection_without_cells_is_rejected(tmp_path):
     change = ("[direct, {probing: {weighting: rejection}}]", "[direct]")
     with pytest.raises(ProbcalError, match="small does not combine tree with probing"):
         experiment(tmp_path, change).select((), ("tree",), ("probing",))
+
+
+@pytest.mark.parametrize("name", ["quickstart", "uci-2004", "hepatitis"])
+def test_a_shipped_file_that_is_shown_can_be_copied(tmp_path, name):
+    shown = probcal("show", name).stdout
+    assert "yaml-language-server" not in shown
+    path = tmp_path / f"{name}.yaml"
+    path.write_text(shown, encoding="utf-8")
+    read = read_card if name == "hepatitis" else read_experiment
+    assert read(path).name == name
+
+
+def test_an_unknown_shipped_file_is_named_with_the_nearest():
+    assert 'no shipped experiment or data set "quikstart"; did you mean "quickstart"?' in refused("show", "quikstart")

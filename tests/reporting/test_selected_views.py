@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 
 import pytest
 
@@ -86,6 +87,18 @@ def test_experiments_without_selected_results_are_left_out(store, small):
     other = small("other", datasets={"sick": 1}, columns=("log.direct",), metrics=("rms",), title="Another one")
     other.write({("sick", "log.direct"): [{"rms": 0.1}]})
     assert table(store, "-d", "adult") == probcal("table", store.folder.parent, "-d", "adult").stdout
+
+
+def test_a_named_folder_without_selected_results_is_told(store, small):
+    other = small("other", datasets={"other-form": 1}, columns=("log.direct",), metrics=("rms",), title="Another one")
+    other.write({("other-form", "log.direct"): [{"rms": 0.1}]})
+    path = other.folder / "experiment.json"
+    content = json.loads(path.read_text())
+    content["datasets"][0]["reading_of"] = "adult"
+    path.write_text(json.dumps(content))
+    said = probcal("table", store.folder, other.folder, "-d", "adult").stderr
+    assert f"note: {other.folder} is left out, as it has none of these cells; -d other-form selects its form" in said
+    assert "left out" not in probcal("table", store.folder.parent, "-d", "adult").stderr
 
 
 def test_empty_selection_keeps_all_results(store):

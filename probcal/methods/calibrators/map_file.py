@@ -47,8 +47,17 @@ def map_to_json(calibrator: Any, audit: dict[str, Any] | None = None) -> str:
         "fitted": fitted,
     }
     content |= {} if audit is None else {"audit": audit}
-    lines = [f" {json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in content.items()]
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+    return _lines(content, " ") + "\n"
+
+
+def _lines(content: dict[str, Any], indent: str) -> str:
+    """Return JSON with a line for each key, and in the record, which people read, for each of its metrics."""
+    lines = []
+    for key, value in content.items():
+        is_record = key == "audit" or (key == "metrics" and len(indent) == 2)
+        text = _lines(value, indent + " ") if is_record and value else json.dumps(value, allow_nan=False)
+        lines.append(f"{indent}{json.dumps(key)}: {text}")
+    return "{\n" + ",\n".join(lines) + f"\n{indent[1:]}}}"
 
 
 def map_from_json(text: str) -> Any:
