@@ -1,5 +1,6 @@
 """Run the program ``probcal``, also as ``python -m probcal``."""
 
+import atexit
 import gc
 
 from probcal.runner.interruption import end_once, handle_signals, prepare_streams
@@ -13,6 +14,8 @@ def main() -> None:
     prepare_streams()
     handle_signals()
     gc.set_threshold(_OBJECTS_PER_COLLECTION)
+    # The end of Python would search the results of a large folder for garbage, which takes a third of a second.
+    atexit.register(gc.freeze)
     with end_once():
         from probcal.distribution import tell_of_namesake
 

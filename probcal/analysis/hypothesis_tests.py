@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Generic, NamedTuple, TypeVar
@@ -67,7 +68,7 @@ def corrected_t_tests(values: Floats, test_shares: Floats, level: float = 0.95) 
     # thousands of tests have few shares of test rows
     shares, places = np.unique(test_shares, return_inverse=True)
     errors = sds * np.sqrt([variance_inflation(n, share) for share in shares])[places]
-    halves = errors * float(stats.t.ppf((1 + level) / 2, n - 1))
+    halves = errors * _t_quantile((1 + level) / 2, n - 1)
     is_constant = sds < _ZERO
     # constant differences divide by 0 here, and get their p below
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -76,6 +77,13 @@ def corrected_t_tests(values: Floats, test_shares: Floats, level: float = 0.95) 
     p = np.where(is_constant, np.abs(means) < _ZERO, p)
     errors, halves = (np.where(is_constant, 0.0, field) for field in (errors, halves))
     return TTest(means, errors, means - halves, means + halves, p)
+
+
+@functools.cache
+def _t_quantile(level: float, n_degrees: int) -> float:
+    from scipy import stats
+
+    return float(stats.t.ppf(level, n_degrees))
 
 
 def corrected_interval(values: Sequence[float], test_share: float) -> tuple[float, float]:

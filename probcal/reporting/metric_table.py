@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import Literal, NamedTuple
 
@@ -262,7 +262,7 @@ class MetricResults:
             if below.behind_mean is not None:
                 texts = below.texts(self, row, decimals)
                 rests = [rest + (text and below.behind_mean(text)) for rest, text in zip(rests, texts, strict=True)]
-        return [replace(mean, rest=rest) for mean, rest in zip(means, rests, strict=True)]
+        return [mean._replace(rest=rest) for mean, rest in zip(means, rests, strict=True)]
 
     def stacked_lines(self, row: Row, decimals: int) -> Lines:
         """Return the lines of mean, sd, published number and units between them, without empty ones."""

@@ -193,20 +193,17 @@ class StoredExperiment(_OutlinePart):
         )
 
     @cached_property
-    def _skipped_columns(self) -> dict[str, list[frozenset[tuple[str, str]]]]:
-        """Map a data set to the columns that each exception skips. A table of many columns asks a million times."""
-        skipped: dict[str, list[frozenset[tuple[str, str]]]] = {}
+    def _skipped_columns(self) -> dict[str, set[tuple[str, str]]]:
+        """Map a data set to the columns that exceptions skip. A table of many columns asks a million times."""
+        skipped: dict[str, set[tuple[str, str]]] = {}
         for override in self.exceptions:
-            if override.skip:
-                columns = frozenset(override.columns)
-                for dataset in dict.fromkeys(override.datasets):
-                    skipped.setdefault(dataset, []).append(columns)
+            for dataset in override.datasets if override.skip else ():
+                skipped.setdefault(dataset, set()).update(override.columns)
         return skipped
 
     def skips(self, row: Row, column: ResultColumn) -> bool:
         """Return whether an exception skips these cells."""
-        skipped = self._skipped_columns.get(row.name)
-        return skipped is not None and any((column.learner, column.method) in columns for columns in skipped)
+        return (column.learner, column.method) in self._skipped_columns.get(row.name, ())
 
     def with_titles(self, titles: Mapping[str, str]) -> StoredExperiment:
         """Return a copy with a paper's row ``titles`` for the data sets that have one."""

@@ -143,7 +143,7 @@ def summarise(
 
     def compute() -> Summary:
         ids = planned_ids(stored, row, column, seed)
-        n_run = sum(name in results for name in ids)
+        n_run = sum(map(results.__contains__, ids))
         numbers = [cell.metrics.get(metric, math.nan) for cell in done_cells(stored, results, row, column, seed)]
         values = tuple(value for value in numbers if not math.isnan(value))
         random_splits = seed is None and row.has_random_rows
@@ -157,15 +157,16 @@ def cell_counts(stored: StoredExperiment, results: Results) -> CellCounts:
         [name for column in stored.columns for name in planned_ids(stored, row, column)] for row in stored.datasets
     ]
     ids = [name for row_ids in ids_by_row for name in row_ids]
+    found = [results[name] for name in ids if name in results]
     return CellCounts(
         planned=len(ids),
-        failed=[results[name] for name in ids if name in results and results[name].status != "done"],
-        not_run=sum(name not in results for name in ids),
-        later_failure=[retry for name in ids if name in results and (retry := results[name].later_failure) is not None],
+        failed=[result for result in found if result.status != "done"],
+        not_run=len(ids) - len(found),
+        later_failure=[retry for result in found if (retry := result.later_failure) is not None],
         empty=[
             row.title
             for row, row_ids in zip(stored.datasets, ids_by_row, strict=True)
-            if row_ids and not any(name in results for name in row_ids)
+            if row_ids and not any(map(results.__contains__, row_ids))
         ],
         incomplete={
             row.title: missing for row in stored.datasets if (missing := _missing_repetitions(stored, results, row))

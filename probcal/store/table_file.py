@@ -222,10 +222,10 @@ class _RowOfColumns(Mapping[str, Any]):
         return name in self._columns and self._columns[name][self._row] is not None  # type: ignore[index]
 
     def __iter__(self) -> Iterator[str]:
-        return (name for name, values in self._columns.items() if values[self._row] is not None)
+        return iter(self._dict())
 
     def __len__(self) -> int:
-        return sum(1 for _ in self)
+        return len(self._dict())
 
     def _dict(self) -> dict[str, Any]:
         row = self._row

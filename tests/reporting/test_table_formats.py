@@ -7,10 +7,13 @@ import math
 import re
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
+from tabulate import tabulate
 
 from probcal.errors import ProbcalError
 from probcal.reporting import FORMATS
+from probcal.reporting.grid import Grid, Text, markdown
 from probcal.reporting.tables import tables_text
 
 PAPER = "langford-zadrozny-2005"
@@ -57,6 +60,18 @@ def test_markdown_reads_back(store):
         ["Adult", "∞ [∞]", "**0.441** [0.436]", "– [∞]"],
         ["Breast", "0.850 ± 0.071 [∞]", "**0.700**† [0.791]", "– [1.070]"],
     ]
+
+
+def test_markdown_is_laid_out_as_by_tabulate():
+    texts = ["", "b", ".326", "±0.004", "∞ (1/3)", "True", "1e5", "None", "a longer text"]
+    random = np.random.default_rng(0)
+    for _ in range(300):
+        n_rows, n_columns = random.integers(1, 6, size=2)
+        header, *rows = random.choice(texts, size=(n_rows + 1, n_columns)).tolist()
+        aligns = ("left", *["center"] * (n_columns - 1))
+        table = tabulate(rows, header, tablefmt="pipe", disable_numparse=True, colalign=aligns)
+        grid = Grid("", "", header, [[Text(text) for text in row] for row in rows])
+        assert markdown("", [grid]).split("\n\n")[-1] == f"{table}\n"
 
 
 def test_latex_reads_back(store):

@@ -140,13 +140,20 @@ class _RowNumbers(SplitNumbers):
         """Test each pair on the splits that both columns have."""
         tests = _RowTests.empty(len(column_pairs))
         # Pairs with the same splits are tested in one step: hundreds of columns have a hundred thousand pairs.
-        patterns, pattern_of = np.unique(~np.isnan(self.values), axis=0, return_inverse=True)
-        pattern_pairs, members = np.unique(pattern_of.ravel()[column_pairs], axis=0, return_inverse=True)
-        for number, (first, second) in enumerate(pattern_pairs):
+        patterns, pattern_of = self._patterns
+        pair_codes = pattern_of[column_pairs] @ np.array([len(patterns), 1])
+        for code in np.unique(pair_codes).tolist():
+            first, second = divmod(code, len(patterns))
             splits = np.flatnonzero(patterns[first] & patterns[second])
             if splits.size:
-                self._test_group(tests, np.flatnonzero(members.ravel() == number), column_pairs, splits)
+                self._test_group(tests, np.flatnonzero(pair_codes == code), column_pairs, splits)
         return tests
+
+    @cached_property
+    def _patterns(self) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.int64]]:
+        """Return the different sets of splits that columns have, and which of them each column has."""
+        patterns, pattern_of = np.unique(~np.isnan(self.values), axis=0, return_inverse=True)
+        return patterns, pattern_of.ravel()
 
     def _test_group(
         self, tests: _RowTests, group: npt.NDArray[np.int64], column_pairs: npt.NDArray[np.int64],
