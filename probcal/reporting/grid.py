@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -90,8 +89,7 @@ def span_text(counts: Iterable[int]) -> str:
 
 @dataclass(frozen=True)
 class _Format:
-    lay_out: Callable[[list[str], list[list[str]]], str]
-    """Returns the table of a header and rows of escaped texts."""
+    tabulate_name: str
     escape: Callable[[str], str]
     bold: str
     minor: str
@@ -108,26 +106,17 @@ class _Format:
         return self.escape(" ".join(text.split()))
 
     def table(self, grid: Grid) -> str:
-        rows = [[self.text(cell) for cell in row] for row in grid.rows]
-        return self.lay_out([self.plain(name) for name in grid.header], rows)
-
-
-def _pipe_table(header: list[str], rows: list[list[str]]) -> str:
-    """Return a table of Markdown as tabulate lays it out, which takes several times as long."""
-    columns = []
-    for place, (name, *texts) in enumerate(zip(header, *rows, strict=True)):
-        stripped = [text.strip() for text in texts]
-        width = max([len(name) + 2, *map(len, stripped)])
-        # Centred, "**0.326**", "±0.004" and "[0.331]" have their points one under the other.
-        align = f" {{:{'^' if place else '<'}{width}}} ".format
-        columns.append([align(name), f":{'-' * width}{':' if place else '-'}", *map(align, stripped)])
-    return "\n".join(f"|{'|'.join(line)}|" for line in zip(*columns, strict=True))
-
-
-def _tabulate(header: list[str], rows: list[list[str]], name: str) -> str:
-    aligns = ("left", *["center"] * (len(header) - 1))
-    # Parsed as a number, 0.850 would be printed as 0.85.
-    return str(tabulate(rows, header, tablefmt=name, disable_numparse=True, colalign=aligns))
+        return str(
+            tabulate(
+                [[self.text(cell) for cell in row] for row in grid.rows],
+                headers=[self.plain(name) for name in grid.header],
+                tablefmt=self.tabulate_name,
+                # It would print 0.850 as 0.85.
+                disable_numparse=True,
+                # Centred, "**0.326**", "±0.004" and "[0.331]" have their points one under the other.
+                colalign=("left", *["center"] * (len(grid.header) - 1)),
+            )
+        )
 
 
 _LATEX_ESCAPES = {
@@ -152,10 +141,10 @@ def _escape_latex(text: str) -> str:
     return "".join(_LATEX_ESCAPES.get(letter, letter) for letter in text)
 
 
-_MARKDOWN = _Format(_pipe_table, _escape_markdown, "**{}**", "{}")
-_TEX = _Format(partial(_tabulate, name="latex_raw"), _escape_latex, r"\textbf{{{}}}", "{}")
+_MARKDOWN = _Format("pipe", _escape_markdown, "**{}**", "{}")
+_TEX = _Format("latex_raw", _escape_latex, r"\textbf{{{}}}", "{}")
 # "unsafe", because the cells are escaped already and hold our own tags.
-_HTML = _Format(partial(_tabulate, name="unsafehtml"), html.escape, "<b>{}</b>", "<small>{}</small>")
+_HTML = _Format("unsafehtml", html.escape, "<b>{}</b>", "<small>{}</small>")
 
 
 def markdown(title: str, grids: list[Grid]) -> str:

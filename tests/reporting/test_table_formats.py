@@ -62,18 +62,6 @@ def test_markdown_reads_back(store):
     ]
 
 
-def test_markdown_is_laid_out_as_by_tabulate():
-    texts = ["", "b", ".326", "±0.004", "∞ (1/3)", "True", "1e5", "None", "a longer text"]
-    random = np.random.default_rng(0)
-    for _ in range(300):
-        n_rows, n_columns = random.integers(1, 6, size=2)
-        header, *rows = random.choice(texts, size=(n_rows + 1, n_columns)).tolist()
-        aligns = ("left", *["center"] * (n_columns - 1))
-        table = tabulate(rows, header, tablefmt="pipe", disable_numparse=True, colalign=aligns)
-        grid = Grid("", "", header, [[Text(text) for text in row] for row in rows])
-        assert markdown("", [grid]).split("\n\n")[-1] == f"{table}\n"
-
-
 def test_latex_reads_back(store):
     rows = latex_rows(tables_text(store, format="latex"))
     assert rows[:3] == [
