@@ -7,13 +7,10 @@ import math
 import re
 from xml.etree import ElementTree as ET
 
-import numpy as np
 import pytest
-from tabulate import tabulate
 
 from probcal.errors import ProbcalError
 from probcal.reporting import FORMATS
-from probcal.reporting.grid import Grid, Text, markdown
 from probcal.reporting.tables import tables_text
 
 PAPER = "langford-zadrozny-2005"
