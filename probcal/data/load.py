@@ -234,6 +234,11 @@ def _find(card: Card, folder: Path | None) -> LocatedDataset:
         )
     if locations:
         return next(iter(locations.values()))
+    if folder and folder.name == (card.folder or card.name) and not missing_files(card, folder.parent):
+        raise MissingDataError(
+            f"{card.name}: its files lie in {folder} itself, and a data directory has a folder for each data set; "
+            f"name {folder.parent}"
+        )
     if card.openml is None:
         advice = "or name another folder" if card.own_folder else "name DATA_DIR"
         hint = "" if folder else f"; {advice} with --data-dir or PROBCAL_DATA_DIR"

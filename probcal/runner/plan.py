@@ -297,7 +297,7 @@ def summary(plan: list[PlannedCell], n_ended: int, n_failures: int, folder: Path
     n_left = states["to run"] + states["stale"] - n_ended
     parts = [
         f"{cells_text(n_failed)} failed (--retry-failed runs them again)" if n_failed else "",
-        f"{cells_text(n_missing)} have no data" if n_missing else "",
+        f"{cells_text(n_missing)} without data" if n_missing else "",
         f"{cells_text(n_left)} not run (the same command continues)" if n_left else "",
     ]
     return f"{', '.join(filter(None, parts)) or 'all cells are done'}; probcal table {folder}"

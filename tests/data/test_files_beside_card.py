@@ -60,6 +60,12 @@ def test_the_data_directory_is_read_without_files_beside_the_card(card_file, tmp
         find(read_card(card_file).model_copy(update={"title": "another", "missing_codes": {"a": ["9"]}}))
 
 
+def test_the_folder_of_the_data_set_is_not_the_data_directory(card_file, tmp_path):
+    shutil.move(tmp_path / "cards" / "mine", tmp_path / "data" / "mine")
+    with pytest.raises(MissingDataError, match=r"mine: its files lie in .*mine itself, .* name .*data$"):
+        find(read_card(card_file), tmp_path / "data" / "mine")
+
+
 def test_a_dot_means_the_folder_of_the_card(card_file, tmp_path):
     shutil.move(tmp_path / "cards" / "mine" / "rows.csv", tmp_path / "cards" / "rows.csv")
     card_file.write_text(CARD + 'folder: "."\n')

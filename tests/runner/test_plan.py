@@ -113,7 +113,7 @@ class TestDataThatAreMissing:
         (bench.folder / "coins" / "coins.csv").unlink()
         done = bench.run("--data-dir", ".")
         assert done.code == 1
-        assert "8 to run, 8 no data" in done.said and "8 cells have no data" in done.said
+        assert "8 to run, 8 no data" in done.said and "8 cells without data" in done.said
         assert "coins: has no data files here. Put these files in place: coins/coins.csv" in done.said
         assert {row["dataset"] for row in bench.rows()} == {"wine-first"}
 
