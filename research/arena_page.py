@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 import matplotlib.axes
@@ -30,6 +31,7 @@ from probcal.store.folder import Store
 from research.arena_ensembles import (
     FAMILIES,
     NONE,
+    SAME_FITS,
     Chooser,
     Study,
     core_hours,
@@ -117,42 +119,45 @@ def effects_figure(study: Study) -> Figure:
     return figure
 
 
+def _mean_losses(study: Study, chooser: Chooser, family: str) -> tuple[dict[tuple[str, str, bool], float], int]:
+    """Return (base fit, settings, with its best map) -> mean log loss, and the number of tables that have all.
+
+    Base fits that equal another are left out.
+    """
+    losses, tables = study.losses["bounded_log_loss"], study.losses["bounded_log_loss"].tables()
+    points: dict[tuple[str, str, bool], np.ndarray] = {}
+    bases = [base for base in BASES if (family, base) not in SAME_FITS]
+    for base, (settings, mapped) in product(bases, product(SETTINGS, (False, True))):
+        entry = entry_name(family, settings == "searched", base)
+        methods = [chooser.map_of(table, entry) if mapped else NONE for table in tables]
+        chosen = zip(tables, methods, strict=True)
+        found = [losses.of(table, entry, method) if method else None for table, method in chosen]
+        means = np.array([np.nan if values is None else values.mean() for values in found])
+        if not np.isnan(means).all():
+            points[base, settings, mapped] = means
+    complete = np.all([~np.isnan(values) for values in points.values()], axis=0)
+    return {key: 1000 * float(values[complete].mean()) for key, values in points.items()}, int(complete.sum())
+
+
 def steps_figure(study: Study) -> Figure:
     """Return the mean log loss of each base fit without a map and with its best map, above the best of each learner."""
-    losses = study.losses["bounded_log_loss"]
-    chooser = Chooser(losses)
-    learners = study.families
+    chooser = Chooser(study.losses["bounded_log_loss"])
     figure = Figure(figsize=(7.6, 3.2), layout="constrained")
-    axes = np.atleast_1d(figure.subplots(1, len(learners)))
-    for axis, family in zip(axes, learners, strict=True):
-        points: dict[tuple[str, str, bool], np.ndarray] = {}
-        for searched in (False, True):
-            for base in BASES:
-                entry = entry_name(family, searched, base)
-                for mapped in (False, True):
-                    methods = {t: chooser.map_of(t, entry) if mapped else NONE for t in losses.tables()}
-                    found = [losses.of(t, entry, method) if method else None for t, method in methods.items()]
-                    points[base, "searched" if searched else "default", mapped] = np.array(
-                        [np.nan if values is None else values.mean() for values in found]
-                    )
-        complete = ~np.isnan(points["one", "default", True])
-        for values in points.values():
-            complete &= np.isnan(values).all() | ~np.isnan(values)
-        means = {key: 1000 * values[complete].mean() for key, values in points.items() if not np.isnan(values).all()}
-        best = min(means.values())
-        bases = [base for base in BASES if any(key[0] == base for key in means)]
-        for place, base in enumerate(bases):
-            for shift, (settings, colour) in zip((-0.12, 0.12), SETTINGS.items(), strict=True):
-                if (base, settings, True) not in means:
-                    continue
-                low, high = means[base, settings, True] - best, means[base, settings, False] - best
-                axis.plot([place + shift] * 2, [low, high], color=colour, linewidth=1)
-                axis.plot(place + shift, high, "o", mfc="white", color=colour, label=f"{settings} settings, no map")
-                axis.plot(place + shift, low, "o", color=colour, label=f"{settings} settings, best map")
+    axes = np.atleast_1d(figure.subplots(1, len(study.families)))
+    for axis, family in zip(axes, study.families, strict=True):
+        means, n_tables = _mean_losses(study, chooser, family)
+        best, bases = min(means.values()), list(dict.fromkeys(base for base, _, _ in means))
+        for base, settings in dict.fromkeys((base, settings) for base, settings, _ in means):
+            place = bases.index(base) + SHIFTS[settings]
+            low, high = (means[base, settings, mapped] - best for mapped in (True, False))
+            colour = SETTINGS[settings]
+            axis.plot([place] * 2, [low, high], color=colour, linewidth=1)
+            axis.plot(place, high, "o", mfc="white", color=colour, label=f"{settings} settings, no map")
+            axis.plot(place, low, "o", color=colour, label=f"{settings} settings, best map")
         axis.set_xticks(range(len(bases)), [BASES[base] for base in bases], rotation=60, ha="right")
         axis.set_xlim(-0.5, len(bases) - 0.5)
         axis.set_ylim(bottom=-1)
-        axis.set_title(f"{FAMILIES[family]} ({int(complete.sum())} tables)")
+        axis.set_title(f"{FAMILIES[family]} ({n_tables} tables)")
     axes[0].set_ylabel("mean log loss above the best,\nthousandths of a nat")
     _legend(figure, axes)
     return figure
