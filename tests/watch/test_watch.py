@@ -93,6 +93,15 @@ def test_a_log_begins_with_one_class_and_without_labels(here):
     assert watch(frame, "--positive", "bad").exit_code in (0, 3)
 
 
+def test_several_negative_labels_are_counted_in_a_line(here):
+    frame = log(400, shift=0).assign(y=lambda table: table.y.map({0: "fine", 1: "fraud"}))
+    assert "count as negative" not in watch(frame, "--positive", "fraud").stdout
+    n_fine = int((frame.y == "fine").sum())
+    frame.loc[frame.index[frame.y == "fine"][0], "y"] = "maybe"
+    done = watch(frame, "--positive", "fraud")
+    assert f'\nlabels other than "fraud" count as negative: fine ({n_fine - 1}), maybe (1)\n' in done.stdout
+
+
 def test_expected_log_loss_needs_no_labels_and_is_that_of_calibrated_predictions(here):
     frame = log(20_000, shift=0).astype({"y": "Int64"})
     lines = watch(frame.assign(y=pd.NA), "--every", "year", "-f", "json").stdout.splitlines()
