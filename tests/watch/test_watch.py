@@ -1,6 +1,8 @@
 """Test ``probcal watch``: its table, its alarm, and runs that go on from a state."""
 
 import json
+import re
+import shlex
 
 import numpy as np
 import pandas as pd
@@ -130,6 +132,29 @@ def test_a_change_in_one_group_is_an_alarm_of_this_group(here):
     assert found["shop = b"]["onset_from"] <= "2025-06-02" <= found["shop = b"]["onset_to"]
     assert sum(found[f"shop = {name}"]["rows"] for name in "abc") == found["all rows"]["rows"] == 6000
     assert "was begun with --group shop" in " ".join(watch(frame, "--state", "s.json").output.split())
+
+
+def test_an_alarm_gives_the_odds_since_the_onset_with_their_interval_and_a_complete_command(here):
+    frame = log(6000).rename(columns={"p": "p cal"}).assign(y=lambda table: table.y.map({0: "ok", 1: "bad"}))
+    frame.to_csv("log.csv", index=False)
+    done = probcal("watch", "log.csv", "--time", "when", "-p", "p cal", "-t", "y", "--positive", "bad")
+    onset, n_rows, ratio, low, high = re.search(
+        r"began about (\S+) .*\. In the ([\d,]+) rows since then, the odds of the positive label are (\S+) times as "
+        r"high as predicted on average \(95 % interval (\S+) to (\S+)\)\n",
+        done.stdout,
+    ).groups()
+    rows = frame[frame.when >= onset]
+    is_bad, offset = (rows.y == "bad").to_numpy(), logit(rows["p cal"].to_numpy())
+    by_hand = sm.GLM(is_bad, np.ones((len(rows), 1)), family=sm.families.Binomial(), offset=offset).fit()
+    expected = np.exp([*by_hand.params, *by_hand.conf_int()[0]])
+    assert n_rows == f"{len(rows):,}" and [ratio, low, high] == [f"{value:.3g}" for value in expected]
+    command = re.search(r"fit a map: (probcal measure FILE .*?\.json)\. ", done.stdout)[1]
+    assert command == (
+        f"probcal measure FILE -p 'p cal' -t y --positive bad --calibrate sigmoid --export map-{onset}.json"
+    )
+    rows.to_csv("FILE", index=False)
+    assert probcal(*shlex.split(command)[1:], "--draws", 0).exit_code == 0 and (here / f"map-{onset}.json").exists()
+    assert 'If "p cal" is the output of a map, fit on the prediction of the model itself' in done.stdout
 
 
 def test_report_shows_periods_groups_and_the_rows_before_and_since_the_onset(here):
