@@ -192,6 +192,7 @@ def watched_json(watched: Watched) -> Iterator[str]:
         if name == ALL_ROWS:
             summary |= {
                 "new_rows": watched.n_new, "waiting_rows": watched.n_waiting, "late_rows": watched.rows.n_late,
+                "copied_rows": watched.log.n_copies,
             }  # fmt: skip
         yield json.dumps({"monitor": summary})
 

@@ -104,6 +104,33 @@ def test_several_negative_labels_are_counted_in_a_line(here):
     assert f'\nlabels other than "fraud" count as negative: fine ({n_fine - 1}), maybe (1)\n' in done.stdout
 
 
+@pytest.mark.parametrize("doubled", [slice(None), slice(2000, 2050), slice(7, 9)])
+def test_rows_that_a_job_appended_twice_are_counted_in_a_warning(here, doubled):
+    frame = log(4000, shift=0).assign(shop=np.arange(4000) % 3)
+    twice = pd.concat([frame, frame[doubled]])
+    n_copies = len(twice) - len(frame)
+    done = watch(twice, "-g", "shop", "--report", "page.html")
+    note = (
+        f"{n_copies:,} of {len(twice):,} rows with a label equal an earlier row in time, probability, label and groups"
+    )
+    assert note in done.stdout and note in (here / "page.html").read_text()
+    assert summary(watch(twice, "-g", "shop", "-f", "json"))["copied_rows"] == n_copies
+    differ = pd.concat([frame, frame[doubled].assign(shop="d")])
+    assert "equal an earlier" in watch(differ).stdout
+    assert "equal an earlier" not in watch(differ, "-g", "shop").stdout
+
+
+def test_coarse_rows_that_are_equal_by_chance_are_no_copies(here):
+    day = log(4000, shift=0).assign(when=lambda table: table.when.dt.date)
+    # a new map each month, with few values of its own
+    steps = day.assign(p=lambda table: table.p.round(1).clip(0.05) + pd.to_datetime(table.when).dt.month / 1000)
+    for frame in (day.assign(p=day.p.round(2)), day.assign(p=day.p.round(1)), steps, day.assign(when="2025-01-01")):
+        assert summary(watch(frame, "-f", "json"))["copied_rows"] == 0
+        assert "equal an earlier" not in watch(frame).stdout
+    twice = pd.concat([day, day])
+    assert summary(watch(twice, "-f", "json"))["copied_rows"] == twice.duplicated().sum()
+
+
 def test_expected_log_loss_needs_no_labels_and_is_that_of_calibrated_predictions(here):
     frame = log(20_000, shift=0).astype({"y": "Int64"})
     lines = watch(frame.assign(y=pd.NA), "--every", "year", "-f", "json").stdout.splitlines()
