@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -22,20 +23,24 @@ Form = Literal["sql", "python", "onnx"]
 _MOST_BYTES = 1 << 30
 
 
-def read_map(path: Path) -> tuple[Any, dict[str, Any]]:
+def read_map(path: Path, source: str = "") -> tuple[Any, dict[str, Any]]:
     """Return the map in a JSON file and its audit record. No code of the file is run.
 
-    Raises ProbcalError if the file cannot be read or holds no map.
+    ``source`` is the table that follows it in the command. Raises ProbcalError if the file cannot be read or holds no
+    map.
     """
+    advice = "the first file must be a map, as --export and to_json write it"
+    if source.endswith(".json") and path.suffix != ".json":
+        advice = f"the first file must be the map: probcal apply {shlex.join([source, str(path)])}"
     try:
         if path.is_file() and path.stat().st_size > _MOST_BYTES:
-            raise ProbcalError(f"{path} is larger than a map can be; name the file that --export wrote")
+            raise ProbcalError(f"{path} is larger than a map can be; {advice}")
         text = path.read_text(encoding="utf-8")
         calibrator = map_from_json(text)
     except OSError as error:
-        raise ProbcalError(f"{path}: {error.strerror or error}; name the file that --export wrote") from None
+        raise ProbcalError(f"{path}: {error.strerror or error}; {advice}") from None
     except ValueError as error:
-        raise ProbcalError(f"{path}: {error}; name a file that --export or to_json wrote") from None
+        raise ProbcalError(f"{path}: {error}; {advice}") from None
     audit = json.loads(text).get("audit")
     return calibrator, audit if isinstance(audit, dict) else {}
 
@@ -86,7 +91,7 @@ def apply_map(
     ``probability`` names the columns of the scores, in the order of the classes. Without it, they are those that the
     map was fitted on. Raises ProbcalError, before anything is written, for a map or a table that cannot be used.
     """
-    calibrator, audit = read_map(path)
+    calibrator, audit = read_map(path, source)
     names = column_names(path, audit, probability)
     table = read_table(source, reading)
     scores, columns, mark = number_columns(table, names, decimal, as_probabilities=calibrator.input == "probability")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import glob
 import zlib
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial, reduce
 from pathlib import Path
@@ -22,7 +23,7 @@ from probcal.measure.batch_column import BatchColumn
 from probcal.measure.summary import NO_ROWS, Cells, CellSums, Codes, Floats, Folds, SummarisedPredictions
 from probcal.reading.file_columns import MISSING_GROUP, same_label
 from probcal.reading.parquet_file import read_parquet_columns
-from probcal.reading.prediction_file import PredictionsRequest, label_order, probability_columns
+from probcal.reading.prediction_file import PredictionsRequest, label_order, probability_columns, rest_notes
 from probcal.reading.reading_options import ReadingOptions, without_codes
 from probcal.reading.table import STANDARD_INPUT, UserTable, mark_missing
 from probcal.reading.text_column import is_text
@@ -132,12 +133,15 @@ def summarised(
     cells = {names: Cells.of_folds(parts) for names, parts in whole.items() if names != ("", "")}
     if not min(everything.counts):
         raise DataError(f'{source}: column "{request.target}" holds only one class; two are needed')
+    counts = Counter[str]()
+    for (label, column, *_), part in sums.items():
+        counts[label] += part.n_rows if column == first else 0
     target = str(request.target)
     table = table_of(source, files, [target, *request.probability], any(part.is_grid for part in sums.values()))
     return SummarisedPredictions(
         table=table, target=target, columns=request.probability, classes=(negative, positive),
         y=everything.y, p=everything.p, weight=everything.weight, has_weights=request.weight is not None, groups={},
-        mark=".", cells=everything, group_cells=cells,
+        mark=".", notes=rest_notes(counts, positive), cells=everything, group_cells=cells,
     )  # fmt: skip
 
 

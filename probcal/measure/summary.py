@@ -57,6 +57,10 @@ class CellSums:
         codes, sums = np.append(one.codes, two.codes), np.append(one.sums, two.sums, axis=1)
         return CellSums(*_grouped(codes, sums), one.is_grid)._within_limit(n_classes)
 
+    @property
+    def n_rows(self) -> int:
+        return int(self.sums[_ROWS].sum())
+
     def on_grid(self) -> CellSums:
         """Return the sums in cells of the grid."""
         return (
@@ -135,7 +139,7 @@ class Cells:
         else:
             p = codes.view(np.float64)
         y = np.repeat([0, 1], [len(negative.codes), len(positive.codes)])
-        counts = int(negative.sums[_ROWS].sum()), int(positive.sums[_ROWS].sum())
+        counts = negative.n_rows, positive.n_rows
         return cls(y, p[number], sums[_WEIGHT], sums[_SQUARES], counts, np.full(len(y), fold))
 
 

@@ -340,8 +340,8 @@ def _cost_text(costs: Costs, section: MeasuredSection) -> str:
     return (
         f"To keep the cost low, {costs.advice}. Then a row costs {_shown(last.value, cost.quantity)} on average"
         f"{'' if cost.after is None else ' after calibration'}. To decide always {cheaper} costs "
-        f"{_shown(same[cheaper], cost.quantity)}{better}. The best threshold was chosen on these rows, so it and the "
-        "lowest cost are optimistic: on new rows this threshold costs more."
+        f"{_shown(same[cheaper], cost.quantity)}{better}. The best threshold of the table was chosen on these "
+        "rows, so its lowest cost is optimistic: on new rows the best threshold costs more than that."
     )
 
 
@@ -358,8 +358,8 @@ def _excess_cost_text(measurement: Measurement) -> Iterator[str]:
     cost = measurement.sections[0].line("cost")
     if cost is not None and bound < cost.before.value:  # no cost is negative, so a larger bound says nothing
         yield (
-            f"With 95 % confidence, this threshold costs at most {bound:.3g} a row more than any other threshold of "
-            "these probabilities. A map lowers this bound where it lowers c_emp."
+            f"With 95 % confidence, the threshold {costs.threshold:.4g} costs at most {bound:.3g} a row more than any "
+            "other threshold of these probabilities. A map lowers this bound where it lowers c_emp."
         )
 
 

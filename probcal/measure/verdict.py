@@ -19,6 +19,7 @@ _NAMES = {
     "spiegelhalter_p": "Spiegelhalter's test",
     "c_emp_p": "test of c_emp",
 }
+_TESTS_OF_THE_MEAN = {"exact_p", "robust_p"}
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,10 @@ def calibration_verdict(section: MeasuredSection, tests: Sequence[PartTests], pr
         unit = "rows" if predictions.cluster is None else "clusters"
         return Verdict(None, f"Calibration is not tested over all rows: there are too few {unit}.")
     said = {name: f"{_name_of(name, predictions)} {_p_text(value)}" for name, value in p.items()}
-    faults = [f"{_fault(name, part, predictions)} ({said[name]})" for name, value in p.items() if value <= LEVEL]
+    rejected = [name for name, value in p.items() if value <= LEVEL]
+    # a wrong mean moves Spiegelhalter's statistic, too, so its sign then says nothing about how extreme they are
+    is_mean_wrong = not _TESTS_OF_THE_MEAN.isdisjoint(rejected)
+    faults = [f"{_fault(name, part, predictions, is_mean_wrong)} ({said[name]})" for name in rejected]
     holm_note = " The p-values have Holm's correction." if len(p) > 1 else ""
     if faults:
         return Verdict(True, f"Calibration is rejected over all rows: {', '.join(faults)}.{holm_note}")
@@ -77,11 +81,13 @@ def _name_of(test: str, predictions: FilePredictions) -> str:
     return name if predictions.is_binary else name.replace("positive rows", "rows whose likeliest class is right")
 
 
-def _fault(test: str, part: PartTests, predictions: FilePredictions) -> str:
+def _fault(test: str, part: PartTests, predictions: FilePredictions, is_mean_wrong: bool) -> str:
     tests = part.tests
     subject = "predictions" if predictions.is_binary else "probabilities of the likeliest class"
     if test == "c_emp_p":
         return "some interval of predictions has too large an error"
+    if test == "spiegelhalter_p" and is_mean_wrong:
+        return f"the Brier score of the {subject} is not that of calibrated ones"
     if test == "spiegelhalter_p":
         return f"{subject} are {'too extreme' if tests.spiegelhalter_z > 0 else 'not extreme enough'}"
     direction = "low" if tests.mean < tests.observed else "high"

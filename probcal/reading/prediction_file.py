@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
 import numpy as np
 import numpy.typing as npt
 
-from probcal._io import counted
+from probcal._io import counted, join_first
 from probcal.data.text_values import sort_labels
 from probcal.errors import DataError
 from probcal.reading.decimal_mark import Marks, decimal_marks
@@ -160,6 +160,7 @@ def read_predictions(request: PredictionsRequest, table: UserTable | None = None
     p = np.column_stack([column.probabilities(marks[column.index]) for column in columns])
     notes = list(marks.notes({column.index: column.name for column in number_columns}))
     p, notes_on_sums = _normalise(table, p)
+    notes_on_rest = rest_notes(target.counts, classes[1]) if len(columns) == 1 else []
     code_of = {label: code for code, label in enumerate(classes)}
     y = np.array([code_of.get(label, 0) for label in target.labels], dtype=np.int64)  # 0: every label but the positive
     weight = np.ones(len(y))
@@ -176,6 +177,8 @@ def read_predictions(request: PredictionsRequest, table: UserTable | None = None
         cluster = column.name, column.clusters()
     if n_left_out := int((weight == 0).sum()):
         notes.append(f"left out: {counted(n_left_out)} of weight 0")
+    notes += notes_on_sums
+    notes += [] if cluster is None else _cluster_notes(*cluster, weight)
     return FilePredictions(
         table=table,
         target=target.name,
@@ -188,7 +191,7 @@ def read_predictions(request: PredictionsRequest, table: UserTable | None = None
         groups={name: column.groups() for name, column in group_columns.items()} | _periods(table, request),
         mark=marks[columns[0].index],
         grades=_read_grades(table, request.grades),
-        notes=[*notes_on_words, *notes, *notes_on_sums, *([] if cluster is None else _cluster_notes(*cluster, weight))],
+        notes=[*notes_on_words, *notes_on_rest, *notes],
         cluster=cluster,
     )
 
@@ -348,6 +351,12 @@ def label_order(labels: Sequence[str], source: str, column: str, positive: str |
     positive = positive or _positive_of(labels, source, column)
     negatives = [label for label in labels if label != positive]
     return negatives[0] if len(negatives) == 1 else f"not {positive}", positive
+
+
+def rest_notes(counts: Mapping[str, int], positive: str) -> list[str]:
+    """Return a note if one label, such as a wrong one, is among several negative ones. ``counts``: label -> rows."""
+    others = [f"{label} ({counts[label]:,})" for label in sort_labels(counts) if label != positive]
+    return [f'labels other than "{positive}" count as negative: {join_first(others, 10)}'] if len(others) > 1 else []
 
 
 def _positive_of(labels: Sequence[str], source: str, column: str, default: str | None = None) -> str:

@@ -34,7 +34,9 @@ class Log:
     groups: dict[str, Texts]
     """Column -> group of each row, (n_rows,)."""
     notes: list[str]
-    """What was inferred while reading, in words."""
+    """What was noticed, in words."""
+    n_copies: int = 0
+    """Rows with a label that equal an earlier row, or 0 if chance explains them."""
 
     @property
     def has_label(self) -> Bools:

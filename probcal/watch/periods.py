@@ -79,6 +79,19 @@ def rows_by_group(log: Log) -> dict[str, Bools]:
     }
 
 
+def odds_ratio_of(log: Log) -> tuple[float, Bounds]:
+    """Return the odds of the positive label over the predicted odds, and the 95 % interval. All rows have labels.
+
+    They are NaN where all labels are equal, and for no rows.
+    """
+    if not len(log.y):
+        return np.nan, _NO_BOUNDS
+    rows = checked(log.y, np.clip(log.p, _BOUND, 1 - _BOUND))
+    intercept = intercept_of(rows)
+    low, high = intercept_interval(rows, intercept, _LEVEL)
+    return float(np.exp(intercept)), (float(np.exp(low)), float(np.exp(high)))
+
+
 def period_of(name: str, y: npt.NDArray[np.int64], p: npt.NDArray[np.float64]) -> Period:
     """Return the calibration of rows, of which those of label -1 have no label yet."""
     has_label = y >= 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -11,8 +12,9 @@ from tabulate import tabulate
 
 from probcal._io import counted
 from probcal.metrics.closed_forms import Bounds
+from probcal.watch.log import Log
 from probcal.watch.monitors import ALL_ROWS, DatedMonitor
-from probcal.watch.periods import Period
+from probcal.watch.periods import Period, odds_ratio_of, rows_by_group
 from probcal.watch.watch import Watched
 
 HEADERS = (
@@ -61,40 +63,61 @@ def verdict(watched: Watched) -> list[str]:
         return [f"no alarm{groups}: {_evidence(everything)}; nothing to do"]
     of_groups = [name for name, _ in alarms if name != ALL_ROWS]
     n_groups = sum(len(family) for family in watched.monitors.families)
-    texts = [_alarm(f" in {name}", one, _advice(f" in {name}", one)) for name, one in alarms if name != ALL_ROWS]
+    texts = [_alarm(watched, name, one, _advice(watched, name, one)) for name, one in alarms if name != ALL_ROWS]
     if alarms[0][0] == ALL_ROWS:
         one = alarms[0][1]
-        advice = _advice("", one)
+        advice = _advice(watched, ALL_ROWS, one)
         if 0 < len(of_groups) < n_groups:
             advice = (
                 f"What to do: first calibrate {' and '.join(of_groups)}. The other groups have no alarm yet. If the "
                 "table shows that they changed too (an interval of their intercept without 0), calibrate all rows."
             )
-        texts.insert(0, _alarm("", one, advice))
+        texts.insert(0, _alarm(watched, ALL_ROWS, one, advice))
     return texts
 
 
-def _alarm(where: str, dated: DatedMonitor, advice: str) -> str:
+def _alarm(watched: Watched, name: str, dated: DatedMonitor, advice: str) -> str:
     monitor, dates = dated.monitor, dated.dates()
     meaning = (
         "when the labels came" if dated.has_late_labels else f"between {dates['onset_from']} and {dates['onset_to']}"
     )
-    change = f"log-odds times {monitor.slope_:g}, plus {monitor.shift_:g}"
+    change = f": log-odds times {monitor.slope_:g}, plus {monitor.shift_:g}"
     if monitor.slope_ == 1 and monitor.shift_ is not None:
-        change = f"the odds of the positive label are {math.exp(monitor.shift_):.2g} times as high as predicted"
+        rows = _rows_since_onset(watched.log, name, dated)
+        ratio, (low, high) = odds_ratio_of(rows)
+        times = "the odds of the positive label are {:.3g} times as high as predicted"
+        change = f": {times.format(math.exp(monitor.shift_))}"  # the nearest that the monitor tries
+        if not math.isnan(low):
+            interval = f"95 % interval {low:.3g} to {high:.3g}"
+            change = f". In the {counted(len(rows.y))} since then, {times.format(ratio)} on average ({interval})"
     return (
-        f"ALARM{where} since {dates['alarm']}: calibration has changed; {_evidence(dated)}\n"
-        f"It began about {dates['onset']} ({meaning}): {change}\n{advice}"
+        f"ALARM{_where(name)} since {dates['alarm']}: calibration has changed; {_evidence(dated)}\n"
+        f"It began about {dates['onset']} ({meaning}){change}\n{advice}"
     )
 
 
-def _advice(where: str, dated: DatedMonitor) -> str:
+def _where(name: str) -> str:
+    return "" if name == ALL_ROWS else f" in {name}"
+
+
+def _rows_since_onset(log: Log, name: str, dated: DatedMonitor) -> Log:
+    """Return the rows with a label of the group ``name``, or of all rows, since the day of the onset."""
+    mask = log.has_label & (log.days >= dated.day(dated.monitor.onset_ or 1))
+    return log.take(mask if name == ALL_ROWS else mask & rows_by_group(log).get(name, False))
+
+
+def _advice(watched: Watched, name: str, dated: DatedMonitor) -> str:
+    options = watched.state.options
+    given = [(option, options[option]) for option in ("-p", "-t", "--positive") if options[option] is not None]
+    command = shlex.join(["probcal", "measure", "FILE", *(word for option in given for word in option)])
     map_, onset = "sigmoid" if dated.monitor.slope_ == 1 else "beta", dated.dates()["onset"]
     # a name of its own, because map.json may be the map that production uses
     return (
-        f"What to do: put the rows{where} since {onset} into a file, and fit a map: probcal measure FILE ... "
-        f"--calibrate {map_} --export map-{onset}.json. Before you use it, compare it with the present probabilities "
-        "on rows that did not fit it. Then watch the mapped predictions with a new --state."
+        f"What to do: put the rows{_where(name)} since {onset} into a file, and fit a map: {command} "
+        f'--calibrate {map_} --export map-{onset}.json. If "{options["-p"]}" is the output of a map, fit on the '
+        "prediction of the model itself, because the new map replaces the present one. Before you use it, compare it "
+        "with the present probabilities on rows that did not fit it. Then watch the mapped predictions with a new "
+        "--state."
     )
 
 
@@ -169,6 +192,7 @@ def watched_json(watched: Watched) -> Iterator[str]:
         if name == ALL_ROWS:
             summary |= {
                 "new_rows": watched.n_new, "waiting_rows": watched.n_waiting, "late_rows": watched.rows.n_late,
+                "copied_rows": watched.log.n_copies,
             }  # fmt: skip
         yield json.dumps({"monitor": summary})
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from probcal.reading.periods import Every
 from probcal.reading.prediction_file import PredictionsRequest
+from probcal.watch.copies import count_copies
 from probcal.watch.log import Log, read_log
 from probcal.watch.monitors import Monitors
 from probcal.watch.periods import Period, groups_of, periods_of
@@ -55,7 +56,7 @@ def watch(request: WatchRequest) -> Watched:
     Raises ProbcalError for a table or a state that cannot be used.
     """
     state = State.read(request.state, request.false_alarm_rate, request.predictions)
-    log = read_log(request.predictions, request.time)
+    log = count_copies(read_log(request.predictions, request.time))
     rows = state.update(log)
     shown = log.take(rows.mask | ~log.has_label)
     return Watched(log, rows, periods_of(shown, request.every), groups_of(shown), state)

@@ -117,6 +117,8 @@ def test_a_map_of_scores_takes_scores(here):
     [
         (("nothing.json", "a.csv"), "nothing.json: No such file"),
         (("a.csv", "a.csv"), "a.csv: the text is no JSON"),
+        (("a.csv", "a.csv"), "the first file must be a map, as --export and to_json write it"),
+        (("a.csv", "map.json"), "the first file must be the map: probcal apply map.json a.csv"),
         (("map.json", "nothing.csv"), "nothing.csv"),
         (("map.json", "a.csv", "-p", "id"), 'a.csv:2: column "id" holds "r0"'),
         (("map.json", "a.csv", "-p", "p", "-p", "w"), 'column "w" holds 2'),

@@ -133,6 +133,7 @@ def test_bound_on_the_excess_cost_is_told_for_rows_of_equal_weight(tmp_path):
     path = written(frame, tmp_path / "rows.csv")
     told = " ".join(probcal("measure", path, *CALL, "--cost", "1:4").stdout.split())
     bound = excess_cost_bound(frame.y, frame.p, 1, 4)
-    assert f"this threshold costs at most {bound:.3g} a row more than any other threshold" in told
+    assert "on new rows the best threshold costs more than that" in told
+    assert f"the threshold 0.2 costs at most {bound:.3g} a row more than any other threshold" in told
     weighted = probcal("measure", path, *CALL, "--cost", "1:4", "--weight", "w").stdout
     assert "than any other threshold" not in weighted

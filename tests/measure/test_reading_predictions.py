@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from probcal.errors import DataError
+from probcal.measure import many_files
 from probcal.measure.measurement import measure_sections
 from probcal.reading.output_file import delimited_with_columns
 from probcal.reading.prediction_file import PredictionsRequest, read_predictions
@@ -278,6 +279,20 @@ def test_a_column_named_as_an_exported_model_writes_it_holds_its_label(tmp_path,
         assert predictions.classes[1] == positive
         assert (predictions.y == (frame["y"] == positive)).all()
     assert read_table(frame, tmp_path, column, positive=labels[0]).classes[1] == labels[0]
+
+
+@pytest.mark.parametrize("rows_at_once", [5_000_000, 10])  # read whole, or as a summary
+def test_several_negative_labels_are_counted_in_a_note(tmp_path, monkeypatch, rows_at_once):
+    monkeypatch.setattr(many_files, "EXACT_ROWS", rows_at_once)
+    frame = two_classes().assign(y=lambda table: table.y.map({0: "fine", 1: "fraud"}))
+    frame.to_parquet(tmp_path / "two.parquet")
+    n_fine = int((frame.y == "fine").sum())
+    frame.loc[frame.index[frame.y == "fine"][0], "y"] = "maybe"
+    frame.to_parquet(tmp_path / "three.parquet")
+    words = ("-p", "p", "-t", "y", "--positive", "fraud", "-g", "sex", "--draws", 0)
+    note = f'note: labels other than "fraud" count as negative: fine ({n_fine - 1}), maybe (1)'
+    assert note in " ".join(probcal("measure", tmp_path / "three.parquet", *words).stdout.split())
+    assert "count as negative" not in probcal("measure", tmp_path / "two.parquet", *words).stdout
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])

@@ -12,10 +12,10 @@ from tests.measure.prediction_files import three_classes, two_classes, written
 NOT_REJECTED = "Calibration is not rejected over all rows: "
 
 
-def drawn(n=2000, shift=0.0, slope=1.0, seed=0):
-    """Return predictions whose log-odds are ``slope`` times the true ones, plus ``shift``."""
+def drawn(n=2000, shift=0.0, slope=1.0, seed=0, center=-1.0):
+    """Return predictions whose log-odds are ``slope`` times the true ones, of mean ``center``, plus ``shift``."""
     random = np.random.default_rng(seed)
-    z = random.normal(-1, 1.5, n)
+    z = random.normal(center, 1.5, n)
     return pd.DataFrame(
         {"p": 1 / (1 + np.exp(-slope * z - shift)), "y": (random.random(n) < 1 / (1 + np.exp(-z))).astype(int)}
     )
@@ -49,13 +49,20 @@ def test_calibrated_predictions_are_not_rejected(verdict):
     [
         ({"shift": 0.7}, "predictions are too high on average, "),
         ({"shift": -0.7}, "predictions are too low on average, "),
-        ({"slope": 2}, "predictions are too extreme (Spiegelhalter's test p < .0001)"),
-        ({"slope": 0.5}, "predictions are not extreme enough (Spiegelhalter's test p < .0001)"),
+        ({"slope": 2, "center": 0}, "predictions are too extreme (Spiegelhalter's test p < .0001)"),
+        ({"slope": 0.5, "center": 0}, "predictions are not extreme enough (Spiegelhalter's test p < .0001)"),
     ],
 )
 def test_the_fault_of_the_predictions_is_named(verdict, how, fault):
     rejected, sentence = verdict(drawn(**how))
     assert rejected is True and sentence.startswith("Calibration is rejected over all rows: ") and fault in sentence
+
+
+@pytest.mark.parametrize("slope", [0.5, 1, 2])
+def test_a_wrong_mean_leaves_spiegelhalter_without_a_direction(verdict, slope):
+    sentence = verdict(drawn(center=-3, shift=2, slope=slope))[1]
+    assert "predictions are too high on average, " in sentence and "extreme" not in sentence
+    assert "the Brier score of the predictions is not that of calibrated ones (Spiegelhalter's test p " in sentence
 
 
 def test_an_error_that_only_c_emp_sees_is_rejected(verdict):

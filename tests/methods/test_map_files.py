@@ -95,6 +95,8 @@ def test_another_class_or_version_is_refused():
         IsotonicCalibrator.from_json(text)
     with pytest.raises(ValueError, match=r"in version 2 of the form.*install a newer one"):
         map_from_json(text.replace('"version": 1', '"version": 2'))
+    with pytest.raises(ValueError, match='the map is damaged: it lacks the "version" of its form'):
+        map_from_json('{"format": "probcal map"}')
     with pytest.raises(ValueError, match="no map"):
         map_from_json("[]")
     with pytest.raises(ValueError, match="no JSON"):

@@ -1,6 +1,8 @@
 """Test ``probcal watch``: its table, its alarm, and runs that go on from a state."""
 
 import json
+import re
+import shlex
 
 import numpy as np
 import pandas as pd
@@ -93,6 +95,42 @@ def test_a_log_begins_with_one_class_and_without_labels(here):
     assert watch(frame, "--positive", "bad").exit_code in (0, 3)
 
 
+def test_several_negative_labels_are_counted_in_a_line(here):
+    frame = log(400, shift=0).assign(y=lambda table: table.y.map({0: "fine", 1: "fraud"}))
+    assert "count as negative" not in watch(frame, "--positive", "fraud").stdout
+    n_fine = int((frame.y == "fine").sum())
+    frame.loc[frame.index[frame.y == "fine"][0], "y"] = "maybe"
+    done = watch(frame, "--positive", "fraud")
+    assert f'\nlabels other than "fraud" count as negative: fine ({n_fine - 1}), maybe (1)\n' in done.stdout
+
+
+@pytest.mark.parametrize("doubled", [slice(None), slice(2000, 2050), slice(7, 9)])
+def test_rows_that_a_job_appended_twice_are_counted_in_a_warning(here, doubled):
+    frame = log(4000, shift=0).assign(shop=np.arange(4000) % 3)
+    twice = pd.concat([frame, frame[doubled]])
+    n_copies = len(twice) - len(frame)
+    done = watch(twice, "-g", "shop", "--report", "page.html")
+    note = (
+        f"{n_copies:,} of {len(twice):,} rows with a label equal an earlier row in time, probability, label and groups"
+    )
+    assert note in done.stdout and note in (here / "page.html").read_text()
+    assert summary(watch(twice, "-g", "shop", "-f", "json"))["copied_rows"] == n_copies
+    differ = pd.concat([frame, frame[doubled].assign(shop="d")])
+    assert "equal an earlier" in watch(differ).stdout
+    assert "equal an earlier" not in watch(differ, "-g", "shop").stdout
+
+
+def test_coarse_rows_that_are_equal_by_chance_are_no_copies(here):
+    day = log(4000, shift=0).assign(when=lambda table: table.when.dt.date)
+    # a new map each month, with few values of its own
+    steps = day.assign(p=lambda table: table.p.round(1).clip(0.05) + pd.to_datetime(table.when).dt.month / 1000)
+    for frame in (day.assign(p=day.p.round(2)), day.assign(p=day.p.round(1)), steps, day.assign(when="2025-01-01")):
+        assert summary(watch(frame, "-f", "json"))["copied_rows"] == 0
+        assert "equal an earlier" not in watch(frame).stdout
+    twice = pd.concat([day, day])
+    assert summary(watch(twice, "-f", "json"))["copied_rows"] == twice.duplicated().sum()
+
+
 def test_expected_log_loss_needs_no_labels_and_is_that_of_calibrated_predictions(here):
     frame = log(20_000, shift=0).astype({"y": "Int64"})
     lines = watch(frame.assign(y=pd.NA), "--every", "year", "-f", "json").stdout.splitlines()
@@ -121,6 +159,29 @@ def test_a_change_in_one_group_is_an_alarm_of_this_group(here):
     assert found["shop = b"]["onset_from"] <= "2025-06-02" <= found["shop = b"]["onset_to"]
     assert sum(found[f"shop = {name}"]["rows"] for name in "abc") == found["all rows"]["rows"] == 6000
     assert "was begun with --group shop" in " ".join(watch(frame, "--state", "s.json").output.split())
+
+
+def test_an_alarm_gives_the_odds_since_the_onset_with_their_interval_and_a_complete_command(here):
+    frame = log(6000).rename(columns={"p": "p cal"}).assign(y=lambda table: table.y.map({0: "ok", 1: "bad"}))
+    frame.to_csv("log.csv", index=False)
+    done = probcal("watch", "log.csv", "--time", "when", "-p", "p cal", "-t", "y", "--positive", "bad")
+    onset, n_rows, ratio, low, high = re.search(
+        r"began about (\S+) .*\. In the ([\d,]+) rows since then, the odds of the positive label are (\S+) times as "
+        r"high as predicted on average \(95 % interval (\S+) to (\S+)\)\n",
+        done.stdout,
+    ).groups()
+    rows = frame[frame.when >= onset]
+    is_bad, offset = (rows.y == "bad").to_numpy(), logit(rows["p cal"].to_numpy())
+    by_hand = sm.GLM(is_bad, np.ones((len(rows), 1)), family=sm.families.Binomial(), offset=offset).fit()
+    expected = np.exp([*by_hand.params, *by_hand.conf_int()[0]])
+    assert n_rows == f"{len(rows):,}" and [ratio, low, high] == [f"{value:.3g}" for value in expected]
+    command = re.search(r"fit a map: (probcal measure FILE .*?\.json)\. ", done.stdout)[1]
+    assert command == (
+        f"probcal measure FILE -p 'p cal' -t y --positive bad --calibrate sigmoid --export map-{onset}.json"
+    )
+    rows.to_csv("FILE", index=False)
+    assert probcal(*shlex.split(command)[1:], "--draws", 0).exit_code == 0 and (here / f"map-{onset}.json").exists()
+    assert 'If "p cal" is the output of a map, fit on the prediction of the model itself' in done.stdout
 
 
 def test_report_shows_periods_groups_and_the_rows_before_and_since_the_onset(here):

@@ -68,10 +68,13 @@ def map_from_json(text: str) -> Any:
         raise ValueError(f"the text is no JSON: {error}") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ValueError('the text is no map: it lacks "format": "probcal map"')
-    if not isinstance(content.get("version"), int) or content["version"] > VERSION:
+    version, writer = content.get("version"), content.get("probcal", "of a later version")
+    if not isinstance(version, int):
+        raise ValueError('the map is damaged: it lacks the "version" of its form')
+    if version > VERSION:
         raise ValueError(
-            f"the map was written by probcal {content.get('probcal')!s:.20}, in version {content.get('version')!s:.20}"
-            f" of the form, and this is probcal {__version__}; install a newer one"
+            f"the map was written by probcal {writer!s:.20}, in version {version!s:.20} of the form, and this is "
+            f"probcal {__version__}; install a newer one"
         )
     try:
         calibrator = _read(content)
