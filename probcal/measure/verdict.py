@@ -54,9 +54,10 @@ def calibration_verdict(section: MeasuredSection, tests: Sequence[PartTests], pr
         return Verdict(None, f"Calibration is not tested over all rows: there are too few {unit}.")
     said = {name: f"{_name_of(name, predictions)} {_p_text(value)}" for name, value in p.items()}
     rejected = [name for name, value in p.items() if value <= LEVEL]
-    # a wrong mean moves Spiegelhalter's statistic, too, so its sign then says nothing about how extreme they are
-    is_mean_wrong = not _TESTS_OF_THE_MEAN.isdisjoint(rejected)
-    faults = [f"{_fault(name, part, predictions, is_mean_wrong)} ({said[name]})" for name in rejected]
+    # A wrong mean moves Spiegelhalter's statistic, too. Its sign then says how extreme they are only if the slope
+    # agrees, which is that of a regression with an intercept.
+    is_sign_known = _TESTS_OF_THE_MEAN.isdisjoint(rejected) or _agrees_with_slope(part.tests.spiegelhalter_z, section)
+    faults = [f"{_fault(name, part, predictions, is_sign_known)} ({said[name]})" for name in rejected]
     holm_note = " The p-values have Holm's correction." if len(p) > 1 else ""
     if faults:
         return Verdict(True, f"Calibration is rejected over all rows: {', '.join(faults)}.{holm_note}")
@@ -65,6 +66,12 @@ def calibration_verdict(section: MeasuredSection, tests: Sequence[PartTests], pr
         f"Calibration is not rejected over all rows: {', '.join(said.values())}.{holm_note} This is no proof, because "
         "few rows hide large errors.",
     )
+
+
+def _agrees_with_slope(z: float, section: MeasuredSection) -> bool:
+    """Return whether the interval of the calibration slope lies on the side of 1 that Spiegelhalter's z says."""
+    line = section.line("slope")
+    return line is not None and ((z > 0 and line.before.high < 1) or (z < 0 and line.before.low > 1))
 
 
 def _corrected(section: MeasuredSection, part: PartTests) -> dict[str, float]:
@@ -81,12 +88,12 @@ def _name_of(test: str, predictions: FilePredictions) -> str:
     return name if predictions.is_binary else name.replace("positive rows", "rows whose likeliest class is right")
 
 
-def _fault(test: str, part: PartTests, predictions: FilePredictions, is_mean_wrong: bool) -> str:
+def _fault(test: str, part: PartTests, predictions: FilePredictions, is_sign_known: bool) -> str:
     tests = part.tests
     subject = "predictions" if predictions.is_binary else "probabilities of the likeliest class"
     if test == "c_emp_p":
         return "some interval of predictions has too large an error"
-    if test == "spiegelhalter_p" and is_mean_wrong:
+    if test == "spiegelhalter_p" and not is_sign_known:
         return f"the Brier score of the {subject} is not that of calibrated ones"
     if test == "spiegelhalter_p":
         return f"{subject} are {'too extreme' if tests.spiegelhalter_z > 0 else 'not extreme enough'}"

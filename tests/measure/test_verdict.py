@@ -65,6 +65,12 @@ def test_a_wrong_mean_leaves_spiegelhalter_without_a_direction(verdict, slope):
     assert "the Brier score of the predictions is not that of calibrated ones (Spiegelhalter's test p " in sentence
 
 
+@pytest.mark.parametrize(("slope", "fault"), [(2, "too extreme"), (1, None), (0.5, None)])
+def test_with_a_wrong_mean_the_slope_confirms_the_direction(verdict, slope, fault):
+    sentence = verdict(drawn(center=-3, shift=2, slope=slope), "-p", "p", "--draws", 40)[1]
+    assert (f"predictions are {fault} (Spiegelhalter" in sentence) if fault else "extreme" not in sentence
+
+
 def test_an_error_that_only_c_emp_sees_is_rejected(verdict):
     random = np.random.default_rng(0)
     p = random.uniform(0.02, 0.98, 4000)

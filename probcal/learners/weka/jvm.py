@@ -120,8 +120,8 @@ def other_release(wanted: str) -> str | None:
     # with dots behind both, so that 3.6 is the release 3.6.0 and not 3.60
     if f"{found.partition(',')[0]}.".startswith(f"{wanted}."):
         return None
-    digest = next((f" (sha256 {digest[:12]}…)" for digest, name in _WITHOUT_VERSION.items() if name == wanted), "")
-    return f"the experiment is of Weka {wanted}, and the Weka here is {found}; name its jar file{digest} with {VARIABLE}"
+    known = next((f" (sha256 {digest[:12]}…)" for digest, name in _WITHOUT_VERSION.items() if name == wanted), "")
+    return f"the experiment is of Weka {wanted}, and the Weka here is {found}; name its jar file{known} with {VARIABLE}"
 
 
 def java_class(name: str) -> Any:
