@@ -26,7 +26,7 @@ from probcal.reading.table_plan import (
     probability_names,
     read_inputs,
 )
-from probcal.reading.text_column import text_of
+from probcal.reading.text_column import is_text, text_of
 
 _USAGE = "usage: python predict.py new.csv > predicted.csv    (- reads standard input)"
 
@@ -256,9 +256,11 @@ def _frame_or_path(rows: Any) -> pd.DataFrame | str | Path:
 
 
 def _output_texts(column: pa.ChunkedArray) -> pd.Series:
-    """Return (n_rows,) the values of a column as text, words for missing values among them."""
+    """Return (n_rows,) the values of a column as text. Texts keep every blank, line break and word for no value."""
     if pa.types.is_null(column.type):
         return pd.Series([""] * len(column), dtype=object)
+    if is_text(column.type):
+        return pd.Series(column.cast(pa.large_string()).to_pylist(), dtype=object)
     text = text_of(column)
     return text.with_words(text.words).categories()
 

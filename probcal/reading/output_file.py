@@ -61,8 +61,17 @@ def delimited_with_columns(table: UserTable, names: Sequence[str], values: Float
             return data_text([header], separator) + str(content.getvalue().to_pybytes(), "utf-8")
         except pa.ArrowInvalid:
             pass
-    own = [texts_of(table.word_columns.get(place, table.pandas_column(place))) for place in range(len(table.columns))]
+    own = [_own_texts(table, place) for place in range(len(table.columns))]
     return data_text([header, *zip(*own, *_texts(values, mark), strict=True)], separator)
+
+
+def _own_texts(table: UserTable, place: int) -> Sequence[str | None]:
+    """Return (n_rows,) the texts of a column of the table, with every blank, line break and word for no value."""
+    column = table.columns[place]
+    if is_text(column.type):
+        texts: list[str | None] = column.cast(pa.large_string()).to_pylist()
+        return texts
+    return list(texts_of(table.pandas_column(place)))
 
 
 def _texts(values: Floats, mark: Mark) -> list[list[str]]:

@@ -66,6 +66,17 @@ def test_a_record_with_unknown_keys_is_read(here):
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("note", ["plain", 'a "b"', "l1\nl2", "NA"])
+def test_texts_of_other_columns_stay_as_they_are(here, ending, note):
+    export("a.csv", "-p", "p", "-t", "y", "-c", "beta")
+    new = pd.DataFrame({"p": [0.2, 0.3, 0.4], "n": ["A  1", note, "B 2"]})
+    getattr(new, f"to_{ending}")(here / f"new.{ending}", index=False)
+    done = probcal("apply", "map.json", f"new.{ending}", "-o", "c.csv")
+    assert done.exit_code == 0, done.output
+    assert pd.read_csv(here / "c.csv", keep_default_na=False).n.tolist() == new.n.tolist()
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_new_rows_keep_their_columns_and_get_one_more(here, ending):
     export("a.csv", "-p", "p", "-t", "y", "-c", "beta")
     new = two_classes(50, 1).assign(note='a "b", c', when="2026-01-01").drop(columns="y")

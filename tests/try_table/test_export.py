@@ -125,6 +125,15 @@ def test_own_column_named_row_is_kept(exported, tmp_path):
         table.write_text(text, encoding="utf-8", newline="")
 
 
+def test_texts_of_other_columns_stay_as_they_are(exported, tmp_path):
+    folder, _, _ = exported
+    notes = ["A  1", 'a "b"', "l1\nl2", "NA"]
+    rows = pd.DataFrame({"note": notes, "since": "03.01.2020", "spend": "€ 9", "plan": "pro", "age": 30})
+    rows.to_csv(tmp_path / "own.csv", index=False)
+    text, _ = load(folder / "model").with_probabilities(tmp_path / "own.csv")
+    assert [row["note"] for row in rows_of(text)] == notes
+
+
 def test_single_new_row_is_read_like_the_table(exported, monkeypatch):
     folder, frame, _ = exported
     monkeypatch.chdir(folder)
