@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 from probcal._io import data_text, join_first
 from probcal.errors import DataError, ProbcalError
@@ -81,10 +82,11 @@ def load(folder: str | Path) -> ExportedModel:
     return ExportedModel(pipeline, plan)
 
 
-class ExportedModel:
+class ExportedModel(ClassifierMixin, BaseEstimator):
     """Predict rows as their file has them: with dates, amounts of money and words for missing values.
 
-    ``load`` returns it.
+    ``load`` returns it. In ``FrozenEstimator`` of scikit-learn it can be calibrated or decided on, like any fitted
+    classifier.
 
     Parameters
     ----------
@@ -121,6 +123,39 @@ class ExportedModel:
         self.classes_ = np.array(numbers if are_numbers else plan.classes)
         self.inputs_ = list(dict.fromkeys(column.source or column.name for column in plan.inputs))
         self.threshold_ = plan.threshold
+
+    def fit(self, rows: Any, y: Any) -> ExportedModel:
+        """Refuse, because the script ``train.py`` of its folder fits it anew.
+
+        Raises
+        ------
+        TypeError
+            Always.
+        """
+        raise TypeError("an exported model is fitted by the train.py of its folder; wrap it in FrozenEstimator")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def predict(self, rows: Any) -> npt.NDArray[Any]:
+        """Predict the most probable label of each row, whatever the threshold is. ``decide`` applies the threshold.
+
+        Parameters
+        ----------
+        rows : DataFrame of shape (n_rows, n_columns), str or path
+            As in ``predict_proba``.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels of ``classes_``.
+
+        Raises
+        ------
+        DataError
+            As in ``predict_proba``.
+        """
+        return np.asarray(self.classes_[self.predict_proba(rows).argmax(axis=1)])
 
     def predict_proba(self, rows: Any) -> npt.NDArray[np.float64]:
         """Predict the probabilities of the classes.

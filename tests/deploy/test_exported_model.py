@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.base import is_classifier
+from sklearn.frozen import FrozenEstimator
 
 import probcal as package
 from probcal.errors import DataError
@@ -114,3 +116,21 @@ def test_another_model_file_gives_a_warning_and_none_an_error(exported, tmp_path
         package.load(tmp_path / "model")
     with pytest.raises(DataError, match="says nothing about columns"):
         package.load(tmp_path)
+
+
+def test_an_exported_model_is_calibrated_and_decided_on_like_any_classifier(exported):
+    folder, frame = exported
+    model = package.load(folder / "model")
+    y = model.predict(frame)
+    assert y.tolist() == model.classes_[model.predict_proba(frame).argmax(axis=1)].tolist()
+    noisy = np.where(np.random.default_rng(0).random(len(y)) < 0.3, model.classes_[0], y)
+    assert is_classifier(model)
+    calibrated = package.SigmoidClassifier(FrozenEstimator(model)).fit(frame, noisy)
+    by_hand = package.SigmoidClassifier(package.PrefitClassifier(model.predict_proba, classes=model.classes_))
+    np.testing.assert_array_equal(calibrated.classes_, model.classes_)
+    expected = by_hand.fit(frame, noisy).predict_proba(frame)
+    np.testing.assert_allclose(calibrated.predict_proba(frame), expected, atol=1e-12)
+    decider = package.CostSensitiveClassifier(FrozenEstimator(model), costs=(1, 4)).fit(frame, noisy)
+    assert set(decider.predict(frame)) <= set(model.classes_)
+    with pytest.raises(TypeError, match=r"fitted by the train.py of its folder; wrap it in FrozenEstimator"):
+        model.fit(frame, noisy)
