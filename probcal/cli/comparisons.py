@@ -27,7 +27,7 @@ GROUPINGS = ("size", "balance", "classes", "learner")
     environment=options.DATA,
     exits={
         0: "nothing new, or --power",
-        1: "a deviation or claim without a known reason, a changed number, a failed, stale or "
+        1: "a deviation or claim without a known reason, a changed or vanished number, a failed, stale or "
         "missing cell, no comparison, or unproven results",
     },
 )
