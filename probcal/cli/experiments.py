@@ -88,7 +88,7 @@ def run(
     from probcal.config.experiment import find_config, read_experiment
     from probcal.data.load import data_folder
     from probcal.runner.data_step import current_data
-    from probcal.runner.description import small_experiment
+    from probcal.runner.description import other_file_notes, small_experiment
     from probcal.runner.plan import (
         RunOptions,
         cells_to_fit,
@@ -118,6 +118,8 @@ def run(
         plan = make_plan(subset, store, data, run_options)
         refuse_unmet_requirements(cells_to_fit(plan), experiment.weka)
         plan = mark_missing_data(plan, data.missing)
+        for note in other_file_notes(experiment, store):
+            click.echo(printable(note), err=True)
         click.echo(printable("\n".join(plan_lines(plan, every_cell=True))))
         return
     options.refuse_clusters({"-j": jobs, "--workers": workers, "--scheduler": scheduler})
