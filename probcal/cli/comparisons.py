@@ -56,7 +56,8 @@ def check(folders: tuple[Path, ...], accept: bool, power: bool, format_: str, da
     witnesses were computed with the present numeric code.
 
     Deviations with a known reason are listed separately. A warning names the data sets whose cards or files have
-    changed since the results were made.
+    changed since the results were made. The command imports no module of yours, so it cannot see whether your code has
+    changed. A note names your modules, and other versions of packages. Neither changes the exit code.
     """
     from probcal.papers.check.accepted import accept_numbers as store_accepted
     from probcal.papers.check.accepted import accepted_path
@@ -77,6 +78,7 @@ def check(folders: tuple[Path, ...], accept: bool, power: bool, format_: str, da
         return
     doubts = options.warn_of_unproven(stores)
     click.echo(json_text(reports) if format_ == "json" else printable("\n".join(map(report_text, reports))), nl=False)
+    options.note_unchecked(stores)
     sys.exit(0 if all(report.ok for report in reports) and not doubts else 1)
 
 

@@ -154,6 +154,14 @@ def warn_of_unproven(stores: Iterable[Any]) -> list[str]:
     return doubts
 
 
+def note_unchecked(stores: Iterable[Any]) -> None:
+    """Say on stderr what ``probcal check`` did not look at: other versions of packages, and the user's own code."""
+    from probcal.runner.unchecked import unchecked_notes
+
+    for note in (note for store in stores for note in unchecked_notes(store)):
+        click.echo(printable(f"note: {note}"), err=True)
+
+
 def note_failures(stores: Iterable[Any]) -> None:
     """Say on stderr how failed cells are run again, and where their tracebacks are."""
     from probcal.runner.failure_advice import failure_advice
