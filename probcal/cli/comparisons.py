@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ import click
 from probcal._io import printable
 from probcal.cli import options
 from probcal.cli import suggestions as complete
+from probcal.errors import ProbcalError
 
 if TYPE_CHECKING:
     from probcal.store.stored_experiment import Selection
@@ -63,10 +65,15 @@ def check(folders: tuple[Path, ...], accept: bool, power: bool, format_: str, da
     from probcal.papers.check.accepted import accepted_path
     from probcal.papers.check.checked_experiment import check as check_experiment
     from probcal.papers.check.findings import CheckedResults
+    from probcal.papers.published import UnknownPaper
     from probcal.reporting.check.check_text import json_of, json_text, power_json, power_text, report_text
 
     stores = options.stores_at(*folders)
-    experiments = [CheckedResults.of(store) for store in stores]
+    try:
+        experiments = [CheckedResults.of(store) for store in stores]
+    except UnknownPaper as error:
+        shown = shlex.join(map(str, folders))
+        raise ProbcalError(f"{error}; without them, this command shows the results: probcal table {shown}") from None
     options.warn_of_other_data(stores, data_dir)
     # Before the check, which compares with them.
     for experiment in experiments if accept else ():
@@ -149,7 +156,7 @@ def compare(folders: tuple[Path, ...], format_: str, selection: Selection, data_
     from probcal.reporting.comparison.claim_support import compare
     from probcal.reporting.comparison.comparison_tables import comparison_parts
 
-    stores = selection.select_stores(options.stores_at(*folders))
+    stores = options.without_absent_papers(selection.select_stores(options.stores_at(*folders)))
     options.warn_of_other_data(stores, data_dir)
     comparisons = [compare(store, options.progress_bar("steps")) for store in stores]
     for part in comparison_parts(comparisons, format_):

@@ -230,8 +230,10 @@ def folder_of(name: str) -> Path:
     if folder := own_folders.get(name) or paper_folder(name):
         return folder
     names = [*sorted(own_folders), *declarations("papers")]
+    hint = did_you_mean(name, names)
     raise UnknownPaper(
-        f'there are no published numbers of a paper "{name}"{did_you_mean(name, names)} (there are: {", ".join(names)})'
+        f'there are no published numbers of a paper "{name}"{hint} (there are: {", ".join(names)}); if another package'
+        " has them, install it"
     )
 
 
