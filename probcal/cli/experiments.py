@@ -177,7 +177,7 @@ def validate(config: str) -> None:
     other faults are. An editor can show most faults while you type: see probcal schema --help.
     """
     from probcal.config.experiment import find_config, read_experiment
-    from probcal.config.paper_checks import refuse_paper_faults
+    from probcal.config.paper_checks import refuse_paper_faults, unused_tolerances
     from probcal.runner.cell import list_cells
     from probcal.runner.plan import refuse_unmet_requirements
 
@@ -188,3 +188,5 @@ def validate(config: str) -> None:
         f"{experiment.path} is fine; data sets: {len(experiment.cards)}, columns: {len(experiment.columns)}, "
         f"cells: {len(list_cells(experiment))}"
     )
+    for note in unused_tolerances(experiment):
+        click.echo(printable(f"note: {note}"), err=True)
