@@ -194,6 +194,8 @@ def verdict(reports: list[dict[str, Any]], run_code: int) -> str:
         return f"{out} number{'s' * (out > 1)} drifted"
     if gone:
         return f"{gone} accepted number{'s' * (gone > 1)} not run"
+    if unplanned := sum(len(one["unplanned"]) for one in drifts):
+        return f"{unplanned} accepted number{'s' * (unplanned > 1)} no longer in the experiment"
     if not all(one["ok"] for one in reports):
         return "nothing to compare" if any(one["nothing_compared"] for one in reports) else "check failed"
     compared = sum(one["compared"] for one in drifts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ import click
 from probcal._io import printable
 from probcal.cli import options
 from probcal.cli import suggestions as complete
+from probcal.errors import ProbcalError
 
 if TYPE_CHECKING:
     from probcal.store.stored_experiment import Selection
@@ -27,7 +29,7 @@ GROUPINGS = ("size", "balance", "classes", "learner")
     environment=options.DATA,
     exits={
         0: "nothing new, or --power",
-        1: "a deviation or claim without a known reason, a changed number, a failed, stale or "
+        1: "a deviation or claim without a known reason, a changed or vanished number, a failed, stale or "
         "missing cell, no comparison, or unproven results",
     },
 )
@@ -56,16 +58,22 @@ def check(folders: tuple[Path, ...], accept: bool, power: bool, format_: str, da
     witnesses were computed with the present numeric code.
 
     Deviations with a known reason are listed separately. A warning names the data sets whose cards or files have
-    changed since the results were made.
+    changed since the results were made. The command imports no module of yours, so it cannot see whether your code has
+    changed. A note names your modules, and other versions of packages. Neither changes the exit code.
     """
     from probcal.papers.check.accepted import accept_numbers as store_accepted
     from probcal.papers.check.accepted import accepted_path
     from probcal.papers.check.checked_experiment import check as check_experiment
     from probcal.papers.check.findings import CheckedResults
+    from probcal.papers.published import UnknownPaper
     from probcal.reporting.check.check_text import json_of, json_text, power_json, power_text, report_text
 
     stores = options.stores_at(*folders)
-    experiments = [CheckedResults.of(store) for store in stores]
+    try:
+        experiments = [CheckedResults.of(store) for store in stores]
+    except UnknownPaper as error:
+        shown = shlex.join(map(str, folders))
+        raise ProbcalError(f"{error}; without them, this command shows the results: probcal table {shown}") from None
     options.warn_of_other_data(stores, data_dir)
     # Before the check, which compares with them.
     for experiment in experiments if accept else ():
@@ -77,6 +85,7 @@ def check(folders: tuple[Path, ...], accept: bool, power: bool, format_: str, da
         return
     doubts = options.warn_of_unproven(stores)
     click.echo(json_text(reports) if format_ == "json" else printable("\n".join(map(report_text, reports))), nl=False)
+    options.note_unchecked(stores)
     sys.exit(0 if all(report.ok for report in reports) and not doubts else 1)
 
 
@@ -147,7 +156,7 @@ def compare(folders: tuple[Path, ...], format_: str, selection: Selection, data_
     from probcal.reporting.comparison.claim_support import compare
     from probcal.reporting.comparison.comparison_tables import comparison_parts
 
-    stores = options.selected_stores(selection, folders)
+    stores = options.without_absent_papers(options.selected_stores(selection, folders))
     options.warn_of_other_data(stores, data_dir)
     comparisons = [compare(store, options.progress_bar("steps")) for store in stores]
     for part in comparison_parts(comparisons, format_):

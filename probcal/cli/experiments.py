@@ -88,7 +88,7 @@ def run(
     from probcal.config.experiment import find_config, read_experiment
     from probcal.data.load import data_folder
     from probcal.runner.data_step import current_data
-    from probcal.runner.description import small_experiment
+    from probcal.runner.description import other_file_notes, small_experiment
     from probcal.runner.plan import (
         RunOptions,
         cells_to_fit,
@@ -118,6 +118,8 @@ def run(
         plan = make_plan(subset, store, data, run_options)
         refuse_unmet_requirements(cells_to_fit(plan), experiment.weka)
         plan = mark_missing_data(plan, data.missing)
+        for note in other_file_notes(experiment, store):
+            click.echo(printable(note), err=True)
         click.echo(printable("\n".join(plan_lines(plan, every_cell=True))))
         return
     options.refuse_clusters({"-j": jobs, "--workers": workers, "--scheduler": scheduler})
@@ -175,7 +177,7 @@ def validate(config: str) -> None:
     other faults are. An editor can show most faults while you type: see probcal schema --help.
     """
     from probcal.config.experiment import find_config, read_experiment
-    from probcal.config.paper_checks import refuse_paper_faults
+    from probcal.config.paper_checks import refuse_paper_faults, unused_tolerances
     from probcal.runner.cell import list_cells
     from probcal.runner.plan import refuse_unmet_requirements
 
@@ -186,3 +188,5 @@ def validate(config: str) -> None:
         f"{experiment.path} is fine; data sets: {len(experiment.cards)}, columns: {len(experiment.columns)}, "
         f"cells: {len(list_cells(experiment))}"
     )
+    for note in unused_tolerances(experiment):
+        click.echo(printable(f"note: {note}"), err=True)

@@ -132,6 +132,25 @@ def reading_options(command: Any) -> Any:
     return sheet_option(skip_option(missing_option(with_reading)))
 
 
+def without_absent_papers(stores: Iterable[Any]) -> list[Any]:
+    """Return the stores, as if they followed no paper where its numbers are not installed. Warn of these on stderr."""
+    from probcal.papers.published import UnknownPaper, folder_of
+    from probcal.store.stored_experiment import StoredExperiment, UnpublishedResults
+
+    shown = []
+    for store in stores:
+        paper = StoredExperiment.of(store).paper
+        try:
+            if paper:
+                folder_of(paper)
+        except UnknownPaper as error:
+            fault = f"{store.folder} is shown without published numbers: {error}"
+            click.echo(printable(f"warning: {fault}"), err=True)
+            store = UnpublishedResults(store)
+        shown.append(store)
+    return shown
+
+
 def warn_of_other_data(stores: Iterable[Any], data_dir: str | None) -> list[Any]:
     """Warn on stderr of results whose data changed since, and return the stores with these results counted as stale."""
     from probcal.data.load import data_folder
@@ -152,6 +171,14 @@ def warn_of_unproven(stores: Iterable[Any]) -> list[str]:
     for doubt in doubts:
         click.echo(printable(f"warning: {doubt}"), err=True)
     return doubts
+
+
+def note_unchecked(stores: Iterable[Any]) -> None:
+    """Say on stderr what ``probcal check`` did not look at: other versions of packages, and the user's own code."""
+    from probcal.runner.unchecked import unchecked_notes
+
+    for note in (note for store in stores for note in unchecked_notes(store)):
+        click.echo(printable(f"note: {note}"), err=True)
 
 
 def note_failures(stores: Iterable[Any]) -> None:

@@ -72,11 +72,13 @@ def table(folders: tuple[Path, ...], format_: str, together: bool, selection: Se
 
     There is one table for each metric, with a row for each data set and a column for each learner with a method. Each
     number is the mean over the splits with its standard deviation. Published numbers and differences stand beside it.
+    If no package here has the published numbers, a warning says so, and the tables have only yours.
     Results count as stale if their card or data files have changed since, and a warning names the data sets.
     """
     from probcal.reporting.tables import tables_text
 
-    stores = options.warn_of_other_data(options.selected_stores(selection, folders), data_dir)
+    stores = options.selected_stores(selection, folders)
+    stores = options.warn_of_other_data(stores if together else options.without_absent_papers(stores), data_dir)
     options.warn_of_unproven(stores)
     click.echo(tables_text(*stores, format=format_, side_by_side=together), nl=False)
     options.note_failures(stores)
@@ -112,6 +114,7 @@ def report(folders: tuple[Path, ...], output: Path | None, data_dir: str | None)
     from probcal.reporting.html import write_report
 
     stores = list({store.folder.resolve(): store for store in options.stores_at(*folders)}.values())
+    stores = options.without_absent_papers(stores)
     options.warn_of_other_data(stores, data_dir)
     path = output or (stores[0].folder / "report.html" if len(stores) == 1 else Path("report.html"))
     click.echo(write_report(stores, path))
@@ -164,7 +167,7 @@ def plot(folder: Path, kinds: tuple[str, ...], output: Path | None, selection: S
     from probcal.reporting.figures import plot as draw
     from probcal.store.stored_experiment import StoredExperiment
 
-    stores = options.stores_at(folder)
+    stores = options.without_absent_papers(options.stores_at(folder))
     selection.refuse_unknown_names([StoredExperiment.of(store) for store in stores])
     options.warn_of_other_data(selection.select_stores(stores), data_dir)
     figure_kinds = kinds or FIGURE_KINDS

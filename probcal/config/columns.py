@@ -107,6 +107,7 @@ class Resolution:
         self.overrides: list[Override] = []
         # in this order, because exceptions name pairs of the combinations
         self._read_combinations()
+        self._check_labels()
         self._read_exceptions()
         self._check_method_metrics()
         self._check_paper()
@@ -174,6 +175,20 @@ class Resolution:
             return value_fault(build(wrapper, base, **method.params))
         except ProbcalError as error:
             return str(error)
+
+    def _check_labels(self) -> None:
+        """Report each entry that gives a column the heading of an earlier one, so that no table tells them apart."""
+        first: dict[str, ExperimentColumn] = {}
+        reported = set()
+        for column in self.columns:
+            earlier = first.setdefault(column.label, column)
+            is_learner = column.learner.name != earlier.learner.name
+            section = self._learners if is_learner else self._methods
+            name, other = (one.learner.name if is_learner else one.method.name for one in (column, earlier))
+            if name != other and name not in reported:
+                reported.add(name)
+                message = f'{other} and {name} have the same heading in tables, "{column.label}"'
+                self._file.report(section.key_paths[name], f"{message}; give one of them another label")
 
     def _read_exceptions(self) -> None:
         section = self._file.data.get("exceptions")

@@ -1,16 +1,22 @@
-"""Faults of the published numbers and deviations that an experiment names, which ``probcal check`` would find later."""
+"""Faults of the published numbers and deviations that an experiment names, which ``probcal check`` would find later.
+
+Also tolerances of the paper that would decide nothing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
 from probcal.config.experiment import Experiment
+from probcal.data.card import Card
 from probcal.errors import FileProblems, Problem, did_you_mean
 from probcal.metrics import NAMED
 from probcal.metrics.plugins import find_metric
 from probcal.papers.deviations import known_deviations
-from probcal.papers.published import PublishedPaper, folder_of
+from probcal.papers.published import PublishedPaper, PublishedTable, folder_of
 from probcal.yaml_file import KeyPath, YamlFile
+
+_MOST_NAMES = 5
 
 
 def refuse_paper_faults(experiment: Experiment) -> None:
@@ -33,6 +39,34 @@ def refuse_paper_faults(experiment: Experiment) -> None:
     config = YamlFile(experiment.path, experiment.text)
     if problems := [Problem(config.line(place), text) for place, text in _useless_parts(experiment, paper)]:
         raise FileProblems(experiment.path, problems)
+
+
+def unused_tolerances(experiment: Experiment) -> Iterator[str]:
+    """Yield a note if the tolerances of the paper decide nothing on some data sets, because their splits are drawn."""
+    if experiment.paper is None:
+        return
+    paper = PublishedPaper.read(experiment.paper)
+    tables = [table for metric, table in paper.tables.items() if metric in experiment.metrics]
+    names = [
+        card.name
+        for card in experiment.cards
+        if (card.reading_of or card.name) in paper.titles
+        and not any(_has_tolerance(table, experiment, card) for table in tables)
+    ]
+    if tables and names:
+        n_more = len(names) - _MOST_NAMES
+        listing = ", ".join(names[:_MOST_NAMES]) + (f" and {n_more} more" if n_more > 0 else "")
+        yield (
+            f"the tolerance of {experiment.paper} has no effect on {listing}: it is for the paper's own split. With"
+            " random or repeated splits, the spread of your splits decides whether a published number agrees"
+        )
+
+
+def _has_tolerance(table: PublishedTable, experiment: Experiment, card: Card) -> bool:
+    """Return whether ``probcal check`` compares the numbers of these splits within the tolerance of the ``table``."""
+    split, n_splits = experiment.split or card.split, experiment.repetitions_of(card)
+    is_one_split = n_splits == 1 and not (split.is_random or split.folds or card.generator)
+    return is_one_split or table.seed is not None or table.matches_folds(split.kind, n_splits)
 
 
 def _useless_parts(experiment: Experiment, paper: PublishedPaper) -> Iterator[tuple[KeyPath, str]]:

@@ -230,8 +230,10 @@ def folder_of(name: str) -> Path:
     if folder := own_folders.get(name) or paper_folder(name):
         return folder
     names = [*sorted(own_folders), *declarations("papers")]
+    hint = did_you_mean(name, names)
     raise UnknownPaper(
-        f'there are no published numbers of a paper "{name}"{did_you_mean(name, names)} (there are: {", ".join(names)})'
+        f'there are no published numbers of a paper "{name}"{hint} (there are: {", ".join(names)}); if another package'
+        " has them, install it"
     )
 
 
@@ -329,7 +331,8 @@ def _csv_numbers(content: _PaperFile, metric: str, path: Path) -> _Numbers:
     return _Numbers(rows, spreads, {name: [mean for mean, _ in row] for name, row in entries_by_row.items()})
 
 
-_CSV_COLUMNS = ("dataset", "learner", "method", "metric", "mean", "sd")
+_NAME_COLUMNS = ("dataset", "learner", "method", "metric")
+_CSV_COLUMNS = (*_NAME_COLUMNS, "mean", "sd")
 
 
 @functools.cache
@@ -349,6 +352,11 @@ def _csv_lines(path: Path) -> list[dict[str, str]]:
         for number, line in enumerate(lines, 2)
         if not (_is_number(line["mean"]) and _is_number(line["sd"]))
     ]
+    first: dict[tuple[str, ...], int] = {}
+    for number, line in enumerate(lines, 2):
+        name = tuple(line[column] for column in _NAME_COLUMNS)
+        if (earlier := first.setdefault(name, number)) != number:
+            faults.append(Problem(number, f"{', '.join(name)} is in line {earlier} already"))
     if faults:
         raise FileProblems(path, faults)
     return lines

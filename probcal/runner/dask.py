@@ -23,7 +23,7 @@ from probcal import __version__
 from probcal.data.cache import cache_folder
 from probcal.data.load import obtain_once
 from probcal.errors import ProbcalError
-from probcal.runner import identity
+from probcal.runner import identity, package_versions
 from probcal.runner.cell import PlannedCell
 from probcal.runner.execute import Outcome
 from probcal.runner.instruction_set import instructions
@@ -148,7 +148,7 @@ async def _version_faults(client: Client, names: list[str], versions: dict[str, 
 
     async def ask(name: str) -> Any:
         # The coroutine behind ``Client.run``, because this function runs in the loop of the client.
-        answer = client._run(identity.version_differences, versions, workers=[name], on_error="return")
+        answer = client._run(package_versions.version_differences, versions, workers=[name], on_error="return")
         try:
             return (await asyncio.wait_for(answer, CONNECT_SECONDS)).get(name, OSError())
         except Exception as error:

@@ -18,8 +18,9 @@ from probcal.components.classes import import_class
 from probcal.config.experiment import Component, Experiment, parse_experiment
 from probcal.data.card import NO_INPUTS, Card
 from probcal.data.splits import Split
-from probcal.errors import StoreError
+from probcal.errors import ProbcalError, StoreError
 from probcal.runner.cell import list_cells
+from probcal.runner.failure_advice import short_path
 from probcal.runner.identity import Identities, changed_parts, has_same_metrics
 from probcal.runner.plan import find_missing_metrics
 from probcal.store.cell_result import CellResult
@@ -139,6 +140,26 @@ def _stale_results(experiment: Experiment, store: Store) -> Iterator[CellResult]
             )
         if is_stale:
             yield result
+
+
+def other_file_notes(experiment: Experiment, store: Store) -> Iterator[str]:
+    """Yield a note if the stored results are of another experiment file of the same name, whose folder is taken over.
+
+    A copy of the file is no other one, and neither is the same file with new content.
+    """
+    try:
+        description = store.experiment()
+        path, text = store.folder / description["config_path"], description["config"]
+        is_other = path.resolve() != experiment.path.resolve()
+        if not is_other or YamlFile(path, text).data == YamlFile(experiment.path, experiment.text).data:
+            return
+    except (ProbcalError, OSError, KeyError, TypeError, ValueError):  # no results, or a file that this run writes anew
+        return
+    old_name, name = short_path(path), short_path(experiment.path)
+    yield (
+        f'note: {store.folder} holds the results of {old_name}, and {name} has the same name "{experiment.name}"; from'
+        f" now on, tables and checks of the folder show {name} alone; to keep both, choose another name or folder (-o)"
+    )
 
 
 def load_experiment(store: Store) -> Experiment:

@@ -1,4 +1,4 @@
-"""The command that runs failed cells again. Commands that only read results print it, so nothing heavy is imported."""
+"""The command that runs cells of a folder again. Commands that only read results print it, so no import is heavy."""
 
 from __future__ import annotations
 
@@ -26,6 +26,13 @@ def failure_advice(store: Store) -> Iterator[str]:
     counts = cell_counts(stored, results)  # of planned cells only
     if not counts.failed and not counts.later_failure:
         return
+    command = shlex.join([*run_command(store, stored), "--retry-failed"])
+    report = shlex.join(["probcal", "report", str(store.folder)])
+    yield f"  {command} runs failed cells again; {report} shows their full tracebacks"
+
+
+def run_command(store: Store, stored: StoredExperiment) -> list[str]:
+    """Return the words of the command that runs the experiment of ``store`` again."""
     description = store.experiment()
     path = description.get("config_path")
     words = ["probcal", "run", short_path(store.folder / path) if isinstance(path, str) else "CONFIG"]
@@ -36,8 +43,7 @@ def failure_advice(store: Store) -> Iterator[str]:
     with suppress(ProbcalError):
         if YamlFile(store.folder, stored.config).data.get("seed", 0) != stored.seed:
             words += ["--seed", str(stored.seed)]
-    report = shlex.join(["probcal", "report", str(store.folder)])
-    yield f"  {shlex.join(words)} --retry-failed runs failed cells again; {report} shows their full tracebacks"
+    return words
 
 
 def short_path(path: Path) -> str:

@@ -12,10 +12,9 @@ import json
 import sys
 from contextlib import suppress
 from functools import cache
-from importlib.metadata import PackageNotFoundError, distribution, packages_distributions, version
+from importlib.metadata import PackageNotFoundError, distribution, packages_distributions
 from typing import TYPE_CHECKING, Any
 
-from probcal import __version__
 from probcal.components.classes import import_class
 from probcal.components.nested import canonical
 from probcal.components.numerics import numerics
@@ -24,6 +23,7 @@ from probcal.data.load import known_fingerprint
 from probcal.fast_paths.fast_path import modules_for
 from probcal.metrics.plugins import metric_modules
 from probcal.metrics.registry import METRICS
+from probcal.runner.package_versions import WEKA_JAR, installed_version, named_weka, python_version
 from probcal.runner.stale_data import data_change
 from probcal.runner.user_code import user_digests, user_imports
 from probcal.store.first_keys import UNKNOWN, present_key
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 NUMERIC_PACKAGES = ("numpy", "pandas", "scikit-learn", "scipy")
-_WEKA, _JAR = "python-weka-wrapper3", "weka.jar"
+_WEKA = "python-weka-wrapper3"
 _NEUTRAL_PACKAGES = frozenset(("cloudpickle", "joblib", "loky", "pydantic", "threadpoolctl"))
 """Packages that start, limit, transfer and check settings, but compute nothing."""
 
@@ -83,10 +83,7 @@ def _may_have_any_learner(class_paths: tuple[str, ...]) -> bool:
 
 
 def used_packages(cell: Cell) -> dict[str, str]:
-    """Return package -> version: Python, the numeric packages, and those that compute for the cell's components.
-
-    Python counts with two numbers, because its own ``sum`` of floats rounds differently since 3.12.
-    """
+    """Return package -> version: Python, the numeric packages, and those that compute for the cell's components."""
     return _packages(cell.column.class_paths)
 
 
@@ -98,39 +95,11 @@ def _packages(class_paths: tuple[str, ...]) -> dict[str, str]:
     modules = {name.partition(".")[0] for name in (*class_paths, *imports)}
     modules -= {"probcal", "sklearn", *_NEUTRAL_PACKAGES, *sys.stdlib_module_names}
     packages.update(package for module in modules for package in _distributions_of(module))
-    versions = {name: _version(name) for name in sorted({*NUMERIC_PACKAGES, *packages})}
-    if release := _named_weka() if _WEKA in versions else None:
+    versions = {name: installed_version(name) for name in sorted({*NUMERIC_PACKAGES, *packages})}
+    if release := named_weka() if _WEKA in versions else None:
         del versions[_WEKA]  # another jar file computes
-        versions[_JAR] = release
-    return {"python": _python_version(), **versions}
-
-
-def version_differences(versions: Mapping[str, str]) -> str:
-    """Return in words which of ``versions``, those of another machine, differ here. The text is empty without one."""
-    local_versions = {name: _version(name) for name in versions} | {"python": _python_version(), "probcal": __version__}
-    if _JAR in versions:
-        local_versions[_JAR] = _named_weka() or "not named by PROBCAL_WEKA_JAR"
-    return "; ".join(
-        f"{name} is {local_versions[name]} there and {value} here"
-        for name, value in versions.items()
-        if local_versions[name] != value
-    )
-
-
-def other_versions(versions: Mapping[str, str], recorded: Mapping[str, str]) -> str:
-    """Return which of the present ``versions`` a run ``recorded`` otherwise: ``made with scipy 1.16.0, here is …``."""
-    changes = [
-        f"made with {name} {recorded[name]}, here is {value}"
-        for name, value in versions.items()
-        if name in recorded and recorded[name] != value
-    ]
-    return "; ".join(changes)
-
-
-def _named_weka() -> str | None:
-    from probcal.learners.weka.jvm import named_version  # imports pandas, which most commands do not need
-
-    return named_version()
+        versions[WEKA_JAR] = release
+    return {"python": python_version(), **versions}
 
 
 @cache
@@ -146,17 +115,6 @@ def _distributions_of(module: str) -> list[str]:
 @cache
 def _all_distributions() -> dict[str, list[str]]:
     return dict(packages_distributions())
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"
-
-
-def _python_version() -> str:
-    return "{}.{}".format(*sys.version_info)
 
 
 REQUESTED_METRICS = "asked"
@@ -238,7 +196,7 @@ class Identities:
         """Return the release of Weka that the experiment or PROBCAL_WEKA_JAR names. It is a setting of the learner."""
         if not _uses_weka(class_paths):
             return ""
-        return self._weka or (_named_weka() or "").partition(",")[0]
+        return self._weka or (named_weka() or "").partition(",")[0]
 
     def staleness_reason(self, cell: Cell, key: dict[str, str], result: CellResult, run: dict[str, Any]) -> str:
         """Return in words which part changed since ``run`` (its provenance) made ``result``."""
@@ -323,7 +281,8 @@ def _has_stages(cell: Cell) -> bool:
 def _metric_versions(names: tuple[str, ...]) -> str:
     """Return the metrics that are past version 1, the plugins with others, and a digest of such code of the user."""
     modules = metric_modules(names)
-    plugins = {f"{package} {_version(package)}" for module in modules for package in _distributions_of(_top(module))}
+    packages = {package for module in modules for package in _distributions_of(_top(module))}
+    plugins = {f"{package} {installed_version(package)}" for package in packages}
     digests = user_digests(*modules)
     own = _digest_of_json(json.dumps(digests, sort_keys=True)) if digests else ""
     return ", ".join(filter(None, (numerics().risen_metrics(names), *sorted(plugins), own)))

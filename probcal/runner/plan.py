@@ -22,10 +22,10 @@ from probcal.runner.identity import (
     Identities,
     changed_parts,
     has_same_metrics,
-    other_versions,
     used_packages,
 )
 from probcal.runner.instruction_set import lacking_flags, recorded_level
+from probcal.runner.package_versions import other_versions
 from probcal.runner.stale_data import CARD_CHANGED, unverified_data_reason
 from probcal.runner.time_left import TimeEstimates, duration
 from probcal.store.cell_result import CellResult

@@ -16,7 +16,7 @@ from probcal.errors import StoreError
 from probcal.runner import dask
 from probcal.runner.cell import PlannedCell
 from probcal.runner.data_step import current_data, data_changes
-from probcal.runner.description import FILE_PARTS, describe_with_stale_results
+from probcal.runner.description import FILE_PARTS, describe_with_stale_results, other_file_notes
 from probcal.runner.execute import Outcome, remeasure
 from probcal.runner.plan import (
     RunOptions,
@@ -46,6 +46,8 @@ def run_experiment(
     """
     store, cards = Store(options.folder), selection.used_cards()
     store.refuse_other_results(experiment.name)
+    for note in other_file_notes(experiment, store):
+        say(note)
     data = current_data(cards, options.data_folder, say)
     # Requirements are checked before anything is fetched, if possible.
     if new_cards := data.unfetched_cards(cards):

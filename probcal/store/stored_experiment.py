@@ -338,5 +338,16 @@ class SelectedResults(Store):
         }
 
 
+class UnpublishedResults(Store):
+    """Read a results folder as if its experiment followed no paper."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store.folder)
+        self._store, self.is_whole = store, store.is_whole
+
+    def experiment(self) -> dict[str, Any]:
+        return self._store.experiment() | {"paper": None}
+
+
 def _entry_names(name: str) -> set[str]:
     return {name, name.partition(".")[0]}

@@ -153,6 +153,19 @@ def test_results_of_another_experiment_are_not_changed(here, unchanged, words):
 
 
 @pytest.mark.parametrize("words", [(), ("--dry-run",)])
+def test_a_note_says_that_another_file_of_the_same_name_takes_over_the_results(here, words):
+    Path("copy.yaml").write_text("# a copy\n" + CONFIG)
+    Path("other.yaml").write_text(CONFIG.replace("[direct, sigmoid]", "[direct]"))
+    for path in ("small.yaml", "copy.yaml"):
+        assert "note:" not in probcal("run", path, "-o", "results", "--dry-run").stderr
+    note = (
+        'note: results holds the results of small.yaml, and other.yaml has the same name "small"; from now on, tables'
+        " and checks of the folder show other.yaml alone; to keep both, choose another name or folder (-o)\n"
+    )
+    assert probcal("run", "other.yaml", "-o", "results", *words).stderr.startswith(note)
+
+
+@pytest.mark.parametrize("words", [(), ("--dry-run",)])
 def test_a_folder_without_results_is_not_changed(here, words):
     Path("thesis").mkdir()
     Path("thesis/chapter.tex").write_text("mine")

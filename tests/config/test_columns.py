@@ -6,6 +6,7 @@ import pytest
 
 from probcal.errors import ProbcalError
 from probcal.runner.cell import list_cells
+from tests.commands import refused
 from tests.small_config import experiment, faults, the_fault
 
 TREE = ("{params: {max_depth: 3}}", "{params: {max_depth: 3}, variants: {small: {max_depth: 1}, big: }}")
@@ -210,3 +211,28 @@ def test_an_override_of_an_unused_pair_is_rejected(tmp_path):
         tmp_path, ("tree: [direct, {probing: {weighting: rejection}}]", "tree: [direct]"), more=exceptions(item)
     )
     assert line == 11 and message == "tree is not combined with probing"
+
+
+@pytest.mark.parametrize(
+    ("learners", "line", "entries", "heading"),
+    [
+        ("tree:\n  small: {type: tree, params: {max_depth: 1}}", 5, "tree and small", "Tree"),
+        ("one: {type: tree, label: T}\n  nb: {type: kernel_nb, label: T}", 5, "one and nb", "T"),
+    ],
+)
+def test_two_learners_with_the_same_heading_are_refused(tmp_path, learners, line, entries, heading):
+    path = tmp_path / "small.yaml"
+    text = f"name: small\ndatasets: [wine-first]\nlearners:\n  {learners}\nmethods: [direct, sigmoid]\n"
+    path.write_text(text, encoding="utf-8")
+    message = f'{entries} have the same heading in tables, "{heading}"; give one of them another label'
+    assert refused("validate", path) == f"{path}:{line}: {message}"
+    path.write_text(text.replace("direct, sigmoid", "sigmoid"), encoding="utf-8")
+    assert f'"Sig{heading}"' in refused("validate", path)
+
+
+def test_two_methods_with_the_same_heading_are_refused(tmp_path):
+    path = tmp_path / "small.yaml"
+    methods = "  direct:\n  clipped: {type: direct, params: {clip: [0.1, 0.9]}}\n"
+    path.write_text(f"name: small\ndatasets: [wine-first]\nlearners: [tree]\nmethods:\n{methods}", encoding="utf-8")
+    message = 'direct and clipped have the same heading in tables, "Tree"; give one of them another label'
+    assert refused("validate", path) == f"{path}:6: {message}"

@@ -90,6 +90,10 @@ def test_the_action_passes_accepted_numbers_and_fails_a_drift(tmp_path, monkeypa
     assert "#cf222e" in (tmp_path / "results" / "quickstart-badge.svg").read_text(encoding="utf-8")
     assert "passed=false" in (tmp_path / "outputs").read_text(encoding="utf-8").splitlines()
 
+    file.write_text("\n".join([*lines, "wine-first,logistic,removed,rms,0.3"]) + "\n", encoding="utf-8")
+    red = steps(tmp_path, REPORT="false")
+    assert red.returncode == 1 and "probcal: 1 accepted number no longer in the experiment" in red.stdout
+
 
 @pytest.mark.slow
 def test_a_mistake_in_the_experiment_ends_before_any_run(tmp_path):

@@ -67,6 +67,10 @@ FAULTS = {
     "path": (PAPER, "file: published.csv", "file: publishd.csv", "publishd.csv: cannot be read: No such file"),
     "column of the file": (TABLE, ",mean,sd", ",mean,spread", "published.csv:1: lacks the columns sd"),
     "number": (TABLE, "0.190,0.030", "0.19O,0.030", "published.csv:4: the columns mean and sd hold numbers"),
+    "repeated line": (
+        TABLE, "\nWine,tree,sigmoid", "\nWine,tree,direct,rms,0.191,0.030\nWine,tree,sigmoid",
+        "published.csv:5: Wine, tree, direct, rms is in line 4 already",
+    ),
     "row": (
         TABLE, "Wine,tree,direct", "Wine,forest,direct",
         "published.csv: has no line of the metric rms for Wine, tree, direct",

@@ -132,7 +132,7 @@ def test_learner_that_modifies_its_input_affects_no_other(bench):
 
 FOREST = {"forest": {"type": "sklearn.ensemble.RandomForestClassifier", "params": {"n_estimators": 5}}}
 SHARED = {"forest": {**FOREST["forest"], "shared_seed": True}}
-DIRECT = {"direct": {}, "clipped": {"type": "direct", "params": {"clip": [0.1, 0.9]}}}
+DIRECT = {"direct": {}, "clipped": {"type": "direct", "label": "Clip", "params": {"clip": [0.1, 0.9]}}}
 
 
 def estimates(bench):

@@ -31,7 +31,7 @@ COUNTED = """
 """
 METHODS = {
     "direct": {},
-    "clipped": {"type": "direct", "params": {"clip": [0.1, 0.9]}},
+    "clipped": {"type": "direct", "label": "Clip", "params": {"clip": [0.1, 0.9]}},
     "sigmoid": {"params": {"calibration": "train", "scores": "probability"}},
 }
 

@@ -38,8 +38,8 @@ def sure(bench):
         learners={"sure": {"type": "sure.Sure", "encoding": "native"}},
         methods={
             "direct": {},
-            "one_column": {"type": "direct", "params": {"kept": "positive"}},
-            "printed": {"type": "direct", "params": {"kept": "predicted"}},
+            "one_column": {"type": "direct", "label": "One", "params": {"kept": "positive"}},
+            "printed": {"type": "direct", "label": "Printed", "params": {"kept": "predicted"}},
             "means": {"type": "bagging", "params": {"n_estimators": 3, "voting": "means", "clip": [0, 1]}},
         },
         repeats=1,

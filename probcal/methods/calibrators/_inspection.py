@@ -100,8 +100,9 @@ def _of_probabilities(calibrator: Any) -> str:
     parts = []
     for verb, holds, most in (("lifts", lifts, np.argmax(change)), ("lowers", ~lifts, np.argmin(change))):
         before, after = _digits(p[most]), _digits(p[most] + change[most])
-        if holds.any() and before != after:
-            parts.append(f"{verb} probabilities {_where(p, holds)}, at most from {before} to {after}")
+        if holds.any():
+            extent = f"at most from {before} to {after}" if before != after else f"by at most {abs(change[most]):.1g}"
+            parts.append(f"{verb} probabilities {_where(p, holds)}, {extent}")
     return f"{first} It {', and '.join(parts)}."
 
 

@@ -29,8 +29,9 @@ def map_to_json(calibrator: Any, audit: dict[str, Any] | None = None) -> str:
     if FAMILIES.get(f"{kind.__module__}.{name}") != "maps":
         raise TypeError(f"{name} is no map of probcal, so it has no JSON form")
     classes = calibrator.classes_
-    if classes.dtype == object and not all(isinstance(label, str) for label in classes):
-        raise TypeError("only classes that are numbers, booleans or texts have a JSON form")
+    kind_of_labels = classes.dtype.kind
+    if kind_of_labels not in "biufUO" or (kind_of_labels == "O" and not all(isinstance(one, str) for one in classes)):
+        raise TypeError("only classes that are numbers, booleans or texts have a JSON form; write dates as texts")
     fitted: dict[str, Any] = {part: _plain(getattr(calibrator, attribute)) for attribute, part in _COMMON.items()}
     if hasattr(kind, "map_class"):
         maps = calibrator.maps_

@@ -146,30 +146,31 @@ class AcceptedDrift:
     out: list[DriftedMean]
     gone: list[MissingMean]
     """Missing numbers that the experiment still plans."""
-    unplanned: int
-    """Number of accepted numbers that the experiment no longer plans."""
+    unplanned: list[str]
+    """Data set, column and metric of each accepted number that the experiment no longer plans."""
     unknown: int
     """Number of current numbers that were never accepted."""
 
     @property
     def ok(self) -> bool:
-        """Return whether an accepted number was compared, and none has changed or is missing."""
-        return bool(self.compared) and not (self.out or self.gone)
+        """Return whether an accepted number was compared, none has changed or is missing, and all are still planned."""
+        return bool(self.compared) and not (self.out or self.gone or self.unplanned)
 
 
 def find_drift(experiment: CheckedResults) -> AcceptedDrift | None:
     """Compare the current numbers with the accepted ones. Returns None where nothing was accepted yet.
 
-    Raises FileProblems for a broken ``accepted.csv``, and StoreError for one that is lost.
+    Raises FileProblems for a broken ``accepted.csv``, and StoreError for one that is lost or has lost lines.
     """
     path = accepted_path(experiment)
-    accepted = read_accepted_numbers(path)
+    accepted, count = read_accepted_numbers(path), experiment.store.accepted_count()
+    if count > len(accepted or ()):
+        fault = "is missing" if accepted is None else f"has {len(accepted)} numbers"
+        raise StoreError(
+            f"{path} {fault}, and {count} numbers were accepted there; get the file back, or accept the present"
+            f" numbers: probcal check {experiment.store.folder} --accept"
+        )
     if accepted is None:
-        if count := experiment.store.accepted_count():
-            raise StoreError(
-                f"{path} is missing, and {count} numbers were accepted there; get the file back, or accept the present"
-                f" numbers: probcal check {experiment.store.folder} --accept"
-            )
         return None
     done_splits = {
         name: {cell.repetition for cell in experiment.done_cells(row, column)}
@@ -202,8 +203,11 @@ def _compare_numbers(
         if n_lost or name not in common:
             dataset, learner, method, metric = name
             gaps.append(MissingMean(dataset, f"{learner}.{method}", metric, n_lost))
-    n_unplanned = len(accepted.keys() - done_splits.keys())
-    return AcceptedDrift(len(common), drifts, gaps, n_unplanned, unknown=len(current.keys() - accepted.keys()))
+    unplanned = [
+        f"{dataset} {learner}.{method} {metric}"
+        for dataset, learner, method, metric in sorted(accepted.keys() - done_splits.keys())
+    ]
+    return AcceptedDrift(len(common), drifts, gaps, unplanned, unknown=len(current.keys() - accepted.keys()))
 
 
 def _distance(metric: str, accepted: list[float], current: list[float]) -> float:

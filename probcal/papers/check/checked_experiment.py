@@ -243,7 +243,7 @@ def no_comparison_reason(
         if drift is not None and (drift.compared or drift.gone):
             return None
         return (
-            "nothing was compared: the experiment follows no paper and has no accepted numbers yet; "
+            "nothing was compared: the experiment follows no paper and none of its numbers was accepted yet; "
             f"probcal check {experiment.store.folder} --accept accepts the present ones"
         )
     if is_decided or any(finding.distance is not None for finding in numbers):

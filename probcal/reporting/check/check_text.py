@@ -48,6 +48,7 @@ def report_text(report: Report) -> str:
         _claim_lines(report),
         _drift_lines(report.drift),
         _missing_lines(report.drift),
+        _unplanned_lines(report),
         _cell_lines(report),
         _incomplete_lines(report),
         [report.no_comparison_reason] if report.no_comparison_reason else [],
@@ -198,6 +199,15 @@ def _missing_lines(drift: AcceptedDrift | None) -> list[str]:
     return [f"DRIFT, {len(means)} accepted numbers are missing now:", *_first_lines(lines)] if means else []
 
 
+def _unplanned_lines(report: Report) -> list[str]:
+    names = report.drift.unplanned if report.drift else []
+    heading = (
+        f"DRIFT, {len(names)} accepted numbers that the experiment no longer has; run the experiment file that has"
+        f" them, or accept the present numbers: probcal check {report.experiment.store.folder} --accept"
+    )
+    return [heading, *_first_lines([f"  {name}" for name in names])] if names else []
+
+
 def _first_lines(lines: list[str], most: int = _MOST_EXAMPLES, command: str = "-f json") -> list[str]:
     """Return at most ``most`` lines, and one that says how many more the ``command`` shows."""
     n_more = len(lines) - most
@@ -259,7 +269,7 @@ def _drift_summary(drift: AcceptedDrift | None) -> str:
     line = f"drift: {len(drift.out)} of {drift.compared} numbers"
     parts = [
         (len(drift.gone), "accepted ones missing now"),
-        (drift.unplanned, "accepted ones that the experiment no longer has"),
+        (len(drift.unplanned), "accepted ones that the experiment no longer has"),
         (drift.unknown, "not accepted yet"),
     ]
     return line + "".join(f", {count} {label}" for count, label in parts if count)

@@ -43,9 +43,13 @@ _MOST_COMPARED = 60
 class StoreSnapshot(Store):
     """Read each file of the store only once, so that all parts of the page show the same cells."""
 
+    def __init__(self, store: Store) -> None:
+        super().__init__(store.folder)
+        self._store = store
+
     @functools.cached_property
     def _experiment(self) -> dict[str, Any]:
-        return super().experiment()
+        return self._store.experiment()
 
     @functools.cached_property
     def _results(self) -> Results:
@@ -77,7 +81,7 @@ class ExperimentSections:
     """
 
     def __init__(self, store: Store, id: str) -> None:
-        self._store = StoreSnapshot(store.folder)
+        self._store = StoreSnapshot(store)
         self.id, self.results = id, self._store.results()
         # Figures choose shorter titles than the tables, so they need those of the experiment, too.
         self.own_experiment = StoredExperiment.of(self._store)

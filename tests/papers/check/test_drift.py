@@ -31,7 +31,7 @@ def test_folder_without_paper_and_accepted_numbers_compares_nothing(accepted):
     result = probcal("check", accepted.folder)
     assert result.exit_code == 1
     assert (
-        "nothing was compared: the experiment follows no paper and has no accepted numbers yet; "
+        "nothing was compared: the experiment follows no paper and none of its numbers was accepted yet; "
         f"probcal check {accepted.folder} --accept accepts the present ones\n"
     ) in result.stdout
     [told] = json.loads(probcal("check", accepted.folder, "-f", "json").stdout)
@@ -51,11 +51,21 @@ def test_lost_accepted_numbers_are_named(accepted, paper):
     assert "drift: 0 of 4 numbers" in probcal("check", accepted.folder).stdout
 
 
+def test_deleted_line_of_accepted_numbers_is_refused_as_a_deleted_file_is(accepted):
+    path = accepted.folder / "accepted.csv"
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("".join(lines[:2] + lines[3:]), encoding="utf-8")
+    assert refused("check", accepted.folder) == (
+        f"{path} has 3 numbers, and 4 numbers were accepted there; get the file back, or accept the present numbers: "
+        f"probcal check {accepted.folder} --accept"
+    )
+
+
 @pytest.mark.parametrize("line", ['{"accepted": Infinity}', '{"accepted": []}', '{"accepted": "x"}', "[]", "7"])
 def test_broken_line_about_accepted_numbers_says_nothing(accepted, line):
     (accepted.folder / "accepted.csv").unlink()
     (accepted.folder / "runs.jsonl").write_text(f"{line}\n", encoding="utf-8")
-    assert "has no accepted numbers yet" in probcal("check", accepted.folder).stdout
+    assert "none of its numbers was accepted yet" in probcal("check", accepted.folder).stdout
 
 
 def test_accepted_numbers_of_other_data_sets_compare_nothing(accepted):
@@ -63,7 +73,7 @@ def test_accepted_numbers_of_other_data_sets_compare_nothing(accepted):
     path.write_text(path.read_text(encoding="utf-8").replace("breast,", "heart,"), encoding="utf-8")
     result = probcal("check", accepted.folder)
     assert result.exit_code == 1
-    assert "nothing was compared: the experiment follows no paper and has no accepted numbers yet" in result.stdout
+    assert "nothing was compared: the experiment follows no paper and none of its numbers was accepted" in result.stdout
 
 
 @pytest.mark.parametrize(("rms", "code"), [(0.3 + 0.0099, 0), (0.3 + 0.0101, 1)])  # a mean of five: .00198, .00202
@@ -85,12 +95,12 @@ def test_fewer_splits_are_compared_with_the_same_accepted_splits(accepted, small
     shutil.rmtree(folder)
     folder.mkdir()
     (folder / "accepted.csv").write_text(kept, encoding="utf-8")
-    fewer = small(datasets={"breast": 2}, columns=("j48.probing",), metrics=("cxe", "rms")).write({
-        ("breast", "j48.probing"): [{"cxe": 0.4 + s / 7, "rms": 0.3} for s in range(2)]
+    fewer = small(datasets={"breast": 2}, columns=("j48.direct", "j48.probing"), metrics=("cxe", "rms")).write({
+        ("breast", f"j48.{method}"): [{"cxe": first + s / 7, "rms": 0.3} for s in range(2)]
+        for method, first in (("direct", 0.5), ("probing", 0.4))
     })  # fmt: skip
     result = probcal("check", fewer.folder)
-    assert result.exit_code == 0
-    assert summary(result) == "drift: 0 of 2 numbers, 2 accepted ones that the experiment no longer has"
+    assert (result.exit_code, summary(result)) == (0, "drift: 0 of 4 numbers")
 
 
 def test_accept_without_finished_cells_is_rejected(small):
@@ -114,11 +124,19 @@ def test_accepted_number_without_any_split_is_drift(accepted):
     assert summary(result) == "drift: 0 of 2 numbers, 2 accepted ones missing now"
 
 
-def test_accepted_number_no_longer_planned_is_reported_without_error(accepted):
+def test_accepted_numbers_no_longer_planned_fail_the_check_until_accepted_anew(accepted):
     rewritten(accepted, "metrics", ["cxe"])
     result = probcal("check", accepted.folder)
-    assert result.exit_code == 0
+    assert result.exit_code == 1
+    assert (
+        "DRIFT, 2 accepted numbers that the experiment no longer has; run the experiment file that has them, or accept "
+        f"the present numbers: probcal check {accepted.folder} --accept\n"
+        "  breast j48.direct rms\n  breast j48.probing rms\n"
+    ) in result.stdout
     assert summary(result) == "drift: 0 of 2 numbers, 2 accepted ones that the experiment no longer has"
+    [report] = json.loads(probcal("check", accepted.folder, "-f", "json").stdout)
+    assert not report["ok"] and report["drift"]["unplanned"] == ["breast j48.direct rms", "breast j48.probing rms"]
+    assert probcal("check", accepted.folder, "--accept").exit_code == 0
 
 
 def test_missing_value_of_an_accepted_number_is_drift(accepted):
