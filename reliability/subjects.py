@@ -154,8 +154,8 @@ def _results(folder: Path) -> Path:
     from probcal.config.experiment import read_experiment
     from probcal.papers.check.accepted import accept_numbers
     from probcal.papers.check.findings import CheckedResults
-    from probcal.runner.plan import RunOptions
     from probcal.runner.run import run_experiment
+    from probcal.runner.run_options import RunOptions
     from probcal.store.folder import Store
 
     experiment, results = read_experiment(folder / "run.yaml"), folder / "results"

@@ -90,7 +90,6 @@ def run(
     from probcal.runner.data_step import current_data
     from probcal.runner.description import other_file_notes, small_experiment
     from probcal.runner.plan import (
-        RunOptions,
         cells_to_fit,
         make_plan,
         mark_missing_data,
@@ -98,6 +97,7 @@ def run(
         refuse_unmet_requirements,
     )
     from probcal.runner.run import run_experiment
+    from probcal.runner.run_options import RunOptions
     from probcal.store.folder import Store
 
     experiment, originals = read_experiment(find_config(config)), data_folder(data_dir)

@@ -200,7 +200,7 @@ def _map_on_dask(
 
     from probcal.errors import ProbcalError
     from probcal.runner.dask import open_client
-    from probcal.runner.plan import RunOptions
+    from probcal.runner.run_options import RunOptions
 
     # Workers have another current folder.
     absolute = [path.resolve() for path in files]

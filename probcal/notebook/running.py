@@ -19,8 +19,8 @@ from probcal.data.load import data_folder
 from probcal.errors import FileProblems, ProbcalError, Problem
 from probcal.notebook.results import ExperimentResults, as_names
 from probcal.runner.description import small_experiment
-from probcal.runner.plan import RunOptions
 from probcal.runner.run import run_experiment
+from probcal.runner.run_options import RunOptions
 from probcal.yaml_file import YamlFile
 
 # Name of the file that a mapping stands for, in messages and in the results folder.

@@ -27,8 +27,8 @@ from probcal.runner import identity, package_versions
 from probcal.runner.cell import PlannedCell
 from probcal.runner.execute import Outcome
 from probcal.runner.instruction_set import instructions
-from probcal.runner.plan import RunOptions
 from probcal.runner.pool import worker_outcome
+from probcal.runner.run_options import RunOptions
 from probcal.runner.worker import Worker, WorkerDied
 from probcal.runner.worker_process import run_isolated_cell
 

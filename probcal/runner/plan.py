@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,36 +26,12 @@ from probcal.runner.identity import (
 )
 from probcal.runner.instruction_set import lacking_flags, recorded_level
 from probcal.runner.package_versions import other_versions
+from probcal.runner.run_options import RunOptions
 from probcal.runner.stale_data import CARD_CHANGED, unverified_data_reason
 from probcal.runner.time_left import TimeEstimates, duration
 from probcal.store.cell_result import CellResult
 from probcal.store.first_keys import present_key
 from probcal.store.folder import Store
-
-
-@dataclass(frozen=True)
-class RunOptions:
-    """Hold the options of a run from the command line. None of them changes a number."""
-
-    folder: Path
-    data_folder: Path | None = None
-    jobs: int = 1
-    timeout: float | None = None
-    retry_failed: bool = False
-    fail_fast: bool = False
-    scheduler: str | None = None
-    """Address of the Dask scheduler that runs the cells, instead of ``jobs`` processes."""
-    workers: int | None = None
-    """Number of Dask workers to start on this machine, which run the cells instead of ``jobs`` processes."""
-    command: str = "the same command"
-    """The command that runs it once more."""
-    strict: bool = False
-    """Whether results of other package versions run again."""
-    refit: bool = False
-    """Whether all cells run again."""
-    time_limit: float | None = None
-    """Seconds after which the run ends with the cells that it has."""
-
 
 _NO_OPTIONS = RunOptions(Path())
 

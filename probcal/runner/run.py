@@ -19,7 +19,6 @@ from probcal.runner.data_step import current_data, data_changes
 from probcal.runner.description import FILE_PARTS, describe_with_stale_results, other_file_notes
 from probcal.runner.execute import Outcome, remeasure
 from probcal.runner.plan import (
-    RunOptions,
     cells_to_fit,
     count_states,
     make_plan,
@@ -31,6 +30,7 @@ from probcal.runner.plan import (
 from probcal.runner.pool import run_cells
 from probcal.runner.progress import RunProgress
 from probcal.runner.provenance import RunTimes, provenance
+from probcal.runner.run_options import RunOptions
 from probcal.runner.time_left import useful_worker_count
 from probcal.store.folder import Store
 

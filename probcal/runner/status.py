@@ -10,8 +10,9 @@ from probcal.errors import ProbcalError
 from probcal.runner.data_step import current_data
 from probcal.runner.description import load_experiment
 from probcal.runner.failure_advice import failure_advice, short_path
-from probcal.runner.plan import RunOptions, cells_text, make_plan, mark_missing_data, plan_lines
+from probcal.runner.plan import cells_text, make_plan, mark_missing_data, plan_lines
 from probcal.runner.progress import heartbeat_lines, read_heartbeat
+from probcal.runner.run_options import RunOptions
 from probcal.store.folder import Store
 from probcal.store.stored_experiment import Selection
 from probcal.yaml_file import YamlFile

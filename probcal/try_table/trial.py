@@ -21,8 +21,8 @@ from probcal.errors import ProbcalError, installation, is_installed
 from probcal.reading.table import STANDARD_INPUT
 from probcal.reading.table_plan import clean_name
 from probcal.runner.cell_rows import calibration_cv
-from probcal.runner.plan import RunOptions
 from probcal.runner.run import run_experiment
+from probcal.runner.run_options import RunOptions
 from probcal.store.folder import Store
 from probcal.store.stored_experiment import StoredExperiment
 from probcal.try_table import choices

@@ -17,7 +17,7 @@ from run_bench import DUMMY, TREE, in_the_middle, same_as_undisturbed, wait_for,
 from probcal.cli import main as cli
 from probcal.errors import ProbcalError
 from probcal.runner.dask import open_client
-from probcal.runner.plan import RunOptions
+from probcal.runner.run_options import RunOptions
 from probcal.store.folder import Store
 
 pytest.importorskip("distributed")
