@@ -144,3 +144,9 @@ def test_a_changed_text_is_a_map_or_a_value_error(name, n_classes, data):
         return
     p = one.predict_proba(np.full((1, one.n_features_in_), 1 / max(one.n_features_in_, 2)))
     assert np.isfinite(p).all()
+
+
+def test_dates_as_classes_are_refused_with_what_to_do():
+    y = np.array(["2026-01-01", "2026-01-02"], "datetime64[D]")[np.arange(40) % 2]
+    with pytest.raises(TypeError, match="booleans or texts have a JSON form; write dates as texts"):
+        SigmoidCalibrator().fit(np.linspace(0.1, 0.9, 40), y).to_json()

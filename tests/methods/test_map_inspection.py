@@ -1,5 +1,7 @@
 """Test what a map says about itself, and the scores that get a wanted probability."""
 
+import json
+
 import numpy as np
 import pytest
 from scipy.special import expit, logit
@@ -75,6 +77,14 @@ def test_interpretation_names_slope_shift_and_both_sides():
         f"probabilities below 0.5, at most from {most:.2g} to {expit(logit(most) / 2):.2g}, and lowers probabilities "
         f"above 0.5, at most from {1 - most:.2g} to {1 - expit(logit(most) / 2):.2g}."
     )
+
+
+@pytest.mark.parametrize("temperature", [0.99, 1.004, 1.01])
+def test_a_map_near_the_identity_is_told_on_both_sides(temperature):
+    content = json.loads(TemperatureCalibrator().fit(P, Y).to_json())
+    content["fitted"]["temperature"] = temperature
+    text = TemperatureCalibrator.from_json(json.dumps(content)).interpret()
+    assert "It lifts probabilities " in text and " lowers probabilities " in text
 
 
 def test_interpretation_tells_of_falling_and_constant_maps():
