@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -75,6 +76,19 @@ def cost_measure(costs: Costs) -> Measure:
     return Measure("cost", "cost", metric, about, factor=total, costs=costs)
 
 
+@cache  # one object for equal costs, because measures are compared
+def net_benefit_measure(costs: Costs) -> Measure:
+    """Return the net benefit at the threshold of the costs (Vickers & Elkin 2006): base rate - mean cost / FN."""
+    threshold, odds = costs.threshold, costs.false_positive / costs.false_negative
+    metric = Metric(
+        "net_benefit", "net benefit (true positives per row less FP/FN times the false positives per row)",
+        "net benefit", "net benefit",
+        lambda prediction: prediction.rows.mean(prediction.rows.y) - cost(prediction.rows, threshold) * (1 + odds),
+        larger_is_better=True, least=-odds, two_classes=True,
+    )  # fmt: skip
+    return Measure("net_benefit", "net benefit", metric, metric.about)
+
+
 def measure_named(name: str) -> Measure:
     """Return the measure of this name, or one of any metric, built in or of a plugin, that needs predictions alone.
 
@@ -112,9 +126,10 @@ def _guarded(name: str, function: Callable[[Data], Values]) -> Callable[[Data], 
 
 
 def table_measures(ranking: Measure) -> list[Measure]:
-    """Return the measures of the table: the one that ranks, then the usual ones."""
+    """Return the measures of the table: the one that ranks, net benefit beside a cost, then the usual ones."""
     measures = [MEASURES[name] for name in _TABLE_MEASURES if name != ranking.name]
-    return [ranking, *(measure for measure in measures if ranking is LOSS or measure.name != "rms")]
+    benefit = [net_benefit_measure(ranking.costs)] if ranking.costs else []
+    return [ranking, *benefit, *(measure for measure in measures if ranking is LOSS or measure.name != "rms")]
 
 
 @dataclass(frozen=True)

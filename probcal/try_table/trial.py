@@ -33,7 +33,7 @@ from probcal.try_table.boosting_search import BoostingSearch, SearchRequest, bes
 from probcal.try_table.experiment_files import Plan, checked_experiment
 from probcal.try_table.export import CardFacts, held_out_predictions, refuse_export, write_export
 from probcal.try_table.importance import Importance, permutation_importance
-from probcal.try_table.measures import LOSS, MEASURES, Measure, MeasureScale
+from probcal.try_table.measures import LOSS, MEASURES, Measure, MeasureScale, net_benefit_measure
 from probcal.try_table.pipeline_code import PipelinePlan, pipeline_plan
 from probcal.try_table.preparation import PreparedTable, TableRequest, prepare, slug
 from probcal.try_table.ranked_methods import RankedMethod, cell_ids, name_of, ranked_lines, ranking, split_values
@@ -259,7 +259,8 @@ class TrialResult:
     @property
     def _card_measures(self) -> list[Measure]:
         """Return the measures of the model card: the one that ranks, then the usual ones."""
-        return list(dict.fromkeys([self.measure, *(MEASURES[name] for name in _CARD_MEASURES)]))
+        benefit = [net_benefit_measure(self.measure.costs)] if self.measure.costs else []
+        return list(dict.fromkeys([self.measure, *benefit, *(MEASURES[name] for name in _CARD_MEASURES)]))
 
     @property
     def _best_column(self) -> ExperimentColumn:

@@ -72,4 +72,6 @@ def test_costs_are_in_the_card_and_the_script(tmp_path, monkeypatch):
     said = "decide for the positive label from probability 0.1667 up, because a false positive costs 1"
     card = (tmp_path / "model" / "model-card.md").read_text()
     assert said in card and "| mean cost of a row, deciding for the positive label from probability 0.167 up |" in card
+    assert "| net benefit (true positives per row less FP/FN times the false positives per row) |" in card
+    assert " net benefit " in result.stdout
     assert said in (tmp_path / "model" / "predict.py").read_text() and said in " ".join(result.stdout.split())

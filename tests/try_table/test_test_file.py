@@ -53,7 +53,7 @@ def sentences(text):
 
 def measured(text):
     """Return measure -> (value, low, high, cross-validated, low, high, base rate) of the printed table."""
-    rows = re.findall(r"^(log loss|Brier|RMS|AUC|c_emp|ECE|cost) +(.*)$", test_part(text), re.MULTILINE)
+    rows = re.findall(r"^(log loss|Brier|RMS|AUC|c_emp|ECE|cost|net benefit) +(.*)$", test_part(text), re.MULTILINE)
     return {name: [float(number) for number in re.findall(r"[\d.]+", cells)] for name, cells in rows}
 
 
@@ -234,6 +234,9 @@ def test_costs_are_measured_too(trial, monkeypatch):
     cost, low, high, *_ = measured(text)["cost"]
     assert cost == pytest.approx((1 * (positive & ~y) + 5 * (~positive & y)).mean(), abs=1e-4)
     assert low < cost < high
+    benefit, low, high, *_ = measured(text)["net benefit"]
+    assert benefit == pytest.approx((positive & y).mean() - (positive & ~y).mean() / 5, abs=1e-4)
+    assert low < benefit < high
 
 
 def test_log_loss_keeps_probabilities_within_the_bound(tmp_path, monkeypatch):
