@@ -177,15 +177,19 @@ class Resolution:
             return str(error)
 
     def _check_labels(self) -> None:
-        """Report each entry that gives a column the heading of an earlier one, so that no table tells them apart."""
+        """Give columns of one heading their names beside it. Report two labels of the file that are the same."""
         first: dict[str, ExperimentColumn] = {}
         reported = set()
-        for column in self.columns:
+        for index, column in enumerate(self.columns):
             earlier = first.setdefault(column.label, column)
             is_learner = column.learner.name != earlier.learner.name
             section = self._learners if is_learner else self._methods
             name, other = (one.learner.name if is_learner else one.method.name for one in (column, earlier))
-            if name != other and name not in reported:
+            entries = self._file.data.get("learners" if is_learner else "methods")
+            entry = entries.get(name.partition(".")[0]) if isinstance(entries, Mapping) else None
+            if name != other and not (isinstance(entry, Mapping) and "label" in entry):
+                self.columns[index] = replace(column, label=f"{column.label} ({name})")
+            elif name != other and name not in reported:
                 reported.add(name)
                 message = f'{other} and {name} have the same heading in tables, "{column.label}"'
                 self._file.report(section.key_paths[name], f"{message}; give one of them another label")
