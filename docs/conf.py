@@ -25,7 +25,14 @@ root_doc = "docs/index"
 include_patterns = [
     "docs/*.md", "docs/_gallery/*.rst", "docs/reference/*.md", "results/**.md", "CHANGELOG.md", "CONTRIBUTING.md",
 ]  # fmt: skip
-exclude_patterns = [".venv", "build", "dist", "docs/_build", "probcal", "tests", "results/speed", "results/theory"]
+exclude_patterns = [".venv", "build", "dist", "docs/_build", "probcal", "tests", "results/theory"]
+LINKED = ("c45-agreement", "one_row", "two-cores")
+"""Tables of speed that are pages of their own. The others are quoted."""
+exclude_patterns += [
+    f"results/speed/{path.name}"
+    for path in sorted((HERE.parent / "results" / "speed").glob("*.md"))
+    if path.stem not in LINKED
+]
 # what `probcal table` and the benchmarks write without a heading is quoted in pages, not read as one
 exclude_patterns += ["results/quickstart", "results/*-quick", "results/reliability/summary*"]
 extensions = [
@@ -91,6 +98,9 @@ TITLES = {
     "results/peers": "Each method and metric compared with another package",
     "results/protection-simulated/gains": "What protection gains on simulated streams",
     "results/protection-speed": "Cost of a step of protection",
+    "results/speed/c45-agreement": "Trees of Weka's J48 and of C4.5 here, node for node",
+    "results/speed/one_row": "Speed: one row at a time",
+    "results/speed/two-cores": "Speed: where the second core goes",
     "results/reliability/bad_inputs": "Reliability: bad inputs",
     "results/reliability/cells": "Reliability: cells that misbehave",
     "results/reliability/changed_data": "Reliability: changed data and cards",
