@@ -226,9 +226,10 @@ def selected_stores(selection: Any, folders: Sequence[Path]) -> list[Any]:
     """Return the selected part of the results at or below ``folders``. Say on stderr which of these are left out."""
     stores = stores_at(*folders)
     selected = selection.select_stores(stores)
-    for omission in (selection.omission(store) for store in stores if store.folder in folders):
-        if omission:
-            click.echo(printable(f"note: {omission}"), err=True)
+    kept = {store.folder for store in selected}
+    for store in stores:
+        if store.folder in folders and store.folder not in kept:
+            click.echo(printable(f"note: {selection.omission(store)}"), err=True)
     return list(selected)
 
 

@@ -18,6 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from probcal._io import data_text, join_first
 from probcal.errors import DataError, ProbcalError
+from probcal.reading.levels import class_labels
 from probcal.reading.table_plan import (
     NewRows,
     TablePlan,
@@ -27,7 +28,7 @@ from probcal.reading.table_plan import (
     probability_names,
     read_inputs,
 )
-from probcal.reading.text_column import is_text, text_of
+from probcal.reading.text_column import is_text, raw_texts, text_of
 
 _USAGE = "usage: python predict.py new.csv > predicted.csv    (- reads standard input)"
 
@@ -118,9 +119,7 @@ class ExportedModel(ClassifierMixin, BaseEstimator):
     def __init__(self, pipeline: Any, plan: TablePlan) -> None:
         self.pipeline = pipeline
         self.plan = plan
-        numbers = [int(name) if name.lstrip("-").isdecimal() else name for name in plan.classes]
-        are_numbers = [str(number) for number in numbers] == list(plan.classes)
-        self.classes_ = np.array(numbers if are_numbers else plan.classes)
+        self.classes_ = class_labels(plan.classes)
         self.inputs_ = list(dict.fromkeys(column.source or column.name for column in plan.inputs))
         self.threshold_ = plan.threshold
 
@@ -295,7 +294,7 @@ def _output_texts(column: pa.ChunkedArray) -> pd.Series:
     if pa.types.is_null(column.type):
         return pd.Series([""] * len(column), dtype=object)
     if is_text(column.type):
-        return pd.Series(column.cast(pa.large_string()).to_pylist(), dtype=object)
+        return pd.Series(raw_texts(column), dtype=object)
     text = text_of(column)
     return text.with_words(text.words).categories()
 

@@ -23,6 +23,7 @@ from probcal.measure.summary import Cells, SummarisedPredictions, folds_text
 from probcal.methods.calibrators.map_file import map_to_json
 from probcal.methods.registry import map_paths
 from probcal.metrics.decisions import Costs
+from probcal.reading.levels import class_labels
 from probcal.reading.prediction_file import FilePredictions
 
 Floats = npt.NDArray[np.float64]
@@ -263,19 +264,10 @@ def exported_map(
         "versions": {"probcal": __version__} | {package: version(package) for package in _PACKAGES},
     }
     named = copy(calibrator)
-    named.classes_ = _class_labels(predictions.classes, calibrator)
+    # A parameter, such as the base rates of several classes, may name the classes by their numbers.
+    if not any(isinstance(value, dict) for value in calibrator.get_params(deep=False).values()):
+        named.classes_ = class_labels(predictions.classes)
     return map_to_json(named, audit)
-
-
-def _class_labels(classes: Sequence[str], calibrator: Any) -> npt.NDArray[Any]:
-    """Return the labels of the classes as the file has them: whole numbers if all are, and texts otherwise."""
-    if any(isinstance(value, dict) for value in calibrator.get_params(deep=False).values()):
-        return np.asarray(calibrator.classes_)  # a parameter names the classes by their numbers
-    try:
-        numbers = [int(label) for label in classes]
-    except ValueError:
-        return np.array(classes)
-    return np.array(numbers) if [str(number) for number in numbers] == [*classes] else np.array(classes)
 
 
 def _cluster_entry(cluster: tuple[str, npt.NDArray[np.intp]]) -> dict[str, Any]:

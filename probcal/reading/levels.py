@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 _WHOLE = re.compile(r"([-+]?(?:0|[1-9][0-9]*))(?:\.0+)?")
 """A whole number, perhaps with a decimal point and zeros, as programs write a float."""
@@ -24,6 +28,13 @@ def same_spelling(levels: Sequence[str]) -> list[str]:
     if all(matches):
         return [match[1].removeprefix("+") for match in matches if match]
     return list(levels)
+
+
+def class_labels(names: Sequence[str]) -> npt.NDArray[Any]:
+    """Return (n_classes,) the labels of classes: whole numbers if all names are, and texts otherwise."""
+    if all(name.removeprefix("-").isdecimal() and str(int(name)) == name for name in names):
+        return np.array([int(name) for name in names])
+    return np.array(names)
 
 
 def match_levels(

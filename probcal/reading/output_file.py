@@ -14,7 +14,7 @@ from probcal.errors import ProbcalError
 from probcal.reading.file_columns import Floats, texts_of
 from probcal.reading.number_form import Mark
 from probcal.reading.table import UserTable
-from probcal.reading.text_column import is_date, is_text
+from probcal.reading.text_column import is_date, is_text, raw_texts
 
 
 def refuse_path(option: str, path: Path, force: bool) -> None:
@@ -61,17 +61,11 @@ def delimited_with_columns(table: UserTable, names: Sequence[str], values: Float
             return data_text([header], separator) + str(content.getvalue().to_pybytes(), "utf-8")
         except pa.ArrowInvalid:
             pass
-    own = [_own_texts(table, place) for place in range(len(table.columns))]
+    own = [
+        raw_texts(column) if is_text(column.type) else texts_of(table.pandas_column(place))
+        for place, column in enumerate(table.columns)
+    ]
     return data_text([header, *zip(*own, *_texts(values, mark), strict=True)], separator)
-
-
-def _own_texts(table: UserTable, place: int) -> Sequence[str | None]:
-    """Return (n_rows,) the texts of a column of the table, with every blank, line break and word for no value."""
-    column = table.columns[place]
-    if is_text(column.type):
-        texts: list[str | None] = column.cast(pa.large_string()).to_pylist()
-        return texts
-    return list(texts_of(table.pandas_column(place)))
 
 
 def _texts(values: Floats, mark: Mark) -> list[list[str]]:

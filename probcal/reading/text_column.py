@@ -143,6 +143,12 @@ class TextColumn:
         return int(np.argmax(codes == levels.index(text)))
 
 
+def raw_texts(column: pa.ChunkedArray) -> list[str | None]:
+    """Return (n_rows,) the texts of a column of text, with every blank, line break and word for no value."""
+    texts: list[str | None] = column.cast(pa.large_string()).to_pylist()
+    return texts
+
+
 def text_of(column: pa.ChunkedArray) -> TextColumn:
     """Return a column of any type as text: 1.0 as ``1``, True as ``true``, a decimal 1.250 as ``1.25``."""
     if is_text(column.type):

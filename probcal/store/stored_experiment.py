@@ -270,13 +270,9 @@ class Selection:
             if stored.datasets and stored.columns
         ]
 
-    def omission(self, store: Store) -> str | None:
-        """Return why ``select_stores`` leaves a store out, and what it calls the selected data sets, or None."""
-        stored = StoredExperiment.of(store)
-        selected = self.select(stored)
-        if selected.datasets and selected.columns:
-            return None
-        forms = [row for row in stored.datasets if row.reading_of in self.datasets]
+    def omission(self, store: Store) -> str:
+        """Return why ``select_stores`` left a store out, and what it calls the selected data sets."""
+        forms = [row for row in StoredExperiment.of(store).datasets if row.reading_of in self.datasets]
         hints = [f"-d {row.name} selects its form of {row.reading_of}" for row in forms]
         return f"{store.folder} is left out, as it has none of these cells{'; ' if hints else ''}{', '.join(hints)}"
 
