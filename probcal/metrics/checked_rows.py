@@ -76,7 +76,8 @@ class Rows:
         weight = self.weight[rows]
         negative = None if self.negative is None else self.negative[rows]
         cluster = None if self.cluster is None else self.cluster[rows]
-        weight = equal_weights(len(weight)) if self.has_equal_weights else weight
+        if self.has_equal_weights and weight.strides != (0,):  # a mask has copied it
+            weight = equal_weights(len(weight))
         return Rows(self.y[rows], self.p[rows], weight, negative, cluster)
 
     def against_the_rest(self) -> list[Rows]:
