@@ -338,12 +338,10 @@ def log_odds(probabilities: np.ndarray, column: int) -> np.ndarray:
     """Return the log-odds (n_rows,) of one column against the sum of the others, in nats."""
     # not from 1 - p: for p near 1 the subtraction loses digits that the other columns still have.
     # The floor keeps the log-odds of an exact 0 or 1 finite, at -708 and 708.
+    two = probabilities.shape[1] == 2
+    rest = probabilities[:, 1 - column] if two else np.delete(probabilities, column, axis=1).sum(axis=1)
     both = np.empty((2, len(probabilities)))
-    both[0] = probabilities[:, column]
-    if probabilities.shape[1] == 2:
-        both[1] = probabilities[:, 1 - column]
-    else:
-        both[1] = np.delete(probabilities, column, axis=1).sum(axis=1)
-    np.maximum(both, _TINY, out=both)
+    np.maximum(probabilities[:, column], _TINY, out=both[0])
+    np.maximum(rest, _TINY, out=both[1])
     log_p, log_rest = np.log(both, out=both)
     return np.asarray(np.subtract(log_p, log_rest, out=log_p))

@@ -42,7 +42,11 @@ class Beta(LogOddsMap):
 
     def log_odds(self, scores: np.ndarray) -> np.ndarray:
         log_p, minus_log_rest = beta_features(scores, self.least)
-        return np.asarray(self.a * log_p + self.b * minus_log_rest + self.c)
+        log_p *= self.a
+        minus_log_rest *= self.b
+        log_p += minus_log_rest
+        log_p += self.c
+        return np.asarray(log_p)
 
     def formula(self, scores: Formula) -> Formula:
         most = math.log1p(-self.least) - math.log(self.least)
@@ -54,9 +58,11 @@ def beta_features(log_odds: np.ndarray, least: float) -> np.ndarray:
     """Return ln p and -ln(1 - p), (2, n_rows) in nats, for log-odds of p, with p moved into [least, 1 - least]."""
     most = np.log1p(-least) - np.log(least)
     s = bounded(log_odds, -most, most)
-    tail = np.log1p(np.exp(-np.abs(s)))
+    tail = np.abs(s)
+    np.log1p(np.exp(np.negative(tail, out=tail), out=tail), out=tail)
     features = np.empty((2, *s.shape))
-    features[0], features[1] = np.minimum(s, 0) - tail, np.maximum(s, 0) + tail
+    np.subtract(np.minimum(s, 0, out=features[0]), tail, out=features[0])
+    np.add(np.maximum(s, 0, out=features[1]), tail, out=features[1])
     return features
 
 

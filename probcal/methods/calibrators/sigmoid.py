@@ -11,7 +11,7 @@ from scipy.special import expit
 from probcal._validation import CLIP_OR_ROWS, Constraint
 from probcal.methods._base import Scores
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
-from probcal.methods.calibrators._calibrator import Input, LogOddsMap, OneAgainstRestCalibrator, both_columns, bounded
+from probcal.methods.calibrators._calibrator import Input, LogOddsMap, OneAgainstRestCalibrator, clip_in_place
 from probcal.methods.calibrators._regression import fit_logistic, smoothed_targets
 from probcal.methods.calibrators.formula import Formula, logistic
 
@@ -38,19 +38,21 @@ class Sigmoid(LogOddsMap):
     of_probability: bool = False
 
     def log_odds(self, scores: np.ndarray) -> np.ndarray:
-        return -(self.slope * (expit(scores) if self.of_probability else scores) + self.intercept)
+        log_odds = self.slope * (expit(scores) if self.of_probability else scores)
+        log_odds += self.intercept
+        return np.asarray(np.negative(log_odds, out=log_odds))
 
     def formula(self, scores: Formula) -> Formula:
         inner = logistic(scores) if self.of_probability else scores
         return logistic(-self.slope * inner - self.intercept, *self.clip)
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
-        return bounded(super().__call__(scores), *self.clip)
+        return clip_in_place(super().__call__(scores), *self.clip)
 
     def both(self, scores: np.ndarray) -> np.ndarray:
         low, high = self.clip
-        negative, positive = super().both(scores).T
-        return both_columns(bounded(negative, 1 - high, 1 - low), bounded(positive, low, high))
+        probabilities = super().both(scores)
+        return clip_in_place(probabilities, (1 - high, low), (1 - low, high))
 
 
 class SigmoidCalibrator(OneAgainstRestCalibrator):
