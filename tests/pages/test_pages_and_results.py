@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import runpy
 import shutil
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -165,3 +166,11 @@ def test_every_file_of_speed_results_is_quoted_or_linked():
     there = {f"results/speed/{path.name}" for path in (ROOT / "results" / "speed").glob("*.md")}
     page = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
     assert there <= {block.values[0] for block in QUOTED} | {*re.findall(r"\(\.\./(results/speed/\S+?)\)", page)}
+
+
+def test_every_missed_goal_stands_on_the_page_with_its_reason(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    table = import_module("performance_page").missed_goals()
+    assert f"<!-- missed goals -->\n{table}<!-- end -->" in (ROOT / "docs" / "performance.md").read_text(
+        encoding="utf-8"
+    )
