@@ -22,7 +22,7 @@ REASONS = {
     "sigmoid map": "it returns both probabilities with all their digits, by two exponentials a row, not one",
     "beta map": "it returns both probabilities with all their digits, by two exponentials a row, not one",
     "Venn-Abers map, 1,000 rows": "each row is searched among a million scores",
-    "harness, per trivial cell": "each cell is sent to another process, so that it can crash alone, and written to disk",
+    "harness, per trivial cell": "each cell goes to another process, so that it can crash alone, and to the disk",
     "probcal run of ten trivial cells": "two processes import scikit-learn: one reads the experiment, one computes",
     "probcal status of 84,000 cells": "it imports scikit-learn to check the settings of the experiment",
     "probcal table of 84,000 cells": "it imports pandas and makes an object for each cell",
