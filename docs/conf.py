@@ -26,7 +26,10 @@ include_patterns = [
     "docs/*.md", "docs/_gallery/*.rst", "docs/reference/*.md", "results/**.md", "CHANGELOG.md", "CONTRIBUTING.md",
 ]  # fmt: skip
 exclude_patterns = [".venv", "build", "dist", "docs/_build", "probcal", "tests", "results/theory"]
-LINKED = ("c45-agreement", "commands", "ensembles", "harness", "maps", "measure", "metrics", "one_row", "two-cores")
+LINKED = (
+    "c45-agreement", "commands", "ensembles", "harness", "maps", "measure", "metrics", "one_row", "protection_study",
+    "two-cores",
+)  # fmt: skip
 """Tables of speed that are pages of their own. The others are quoted."""
 exclude_patterns += [
     f"results/speed/{path.name}"
@@ -105,6 +108,7 @@ TITLES = {
     "results/speed/measure": "Speed: commands on large files",
     "results/speed/metrics": "Speed: metrics of a million predictions",
     "results/speed/c45-agreement": "Trees of Weka's J48 and of C4.5 here, node for node",
+    "results/speed/protection_study": "What protected forecasters lose on nine streams",
     "results/speed/one_row": "Speed: one row at a time",
     "results/speed/two-cores": "Speed: where the second core goes",
     "results/reliability/bad_inputs": "Reliability: bad inputs",

@@ -164,8 +164,8 @@ def test_quoted_tables_equal_their_files(file, said):
 
 def test_every_file_of_speed_results_is_quoted_or_linked():
     there = {f"results/speed/{path.name}" for path in (ROOT / "results" / "speed").glob("*.md")}
-    page = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
-    assert there <= {block.values[0] for block in QUOTED} | {*re.findall(r"\(\.\./(results/speed/\S+?)\)", page)}
+    pages = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("performance.md", "protection.md"))
+    assert there <= {block.values[0] for block in QUOTED} | {*re.findall(r"\(\.\./(results/speed/\S+?)\)", pages)}
 
 
 def test_every_missed_goal_stands_on_the_page_with_its_reason(monkeypatch):
