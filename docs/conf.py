@@ -66,6 +66,7 @@ highlight_language = "none"
 myst_heading_anchors = 4
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
+copybutton_line_continuation_character = "\\"
 
 napoleon_google_docstring = False
 napoleon_custom_sections = [("Attributes", "params_style")]  # a list like that of the parameters

@@ -309,7 +309,7 @@ def _values_text(values: list[str]) -> str:
 
 
 def _number_text(number: float) -> str:
-    is_whole = float(number).is_integer() or abs(number) >= 1e4
+    is_whole = float(number).is_integer() or abs(number) >= 1e3
     return f"{number:,.0f}" if is_whole and abs(number) < 1e12 else f"{number:.4g}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from probcal._io import aligned_lines, join_first, printable, shortened, wrap_line
@@ -157,8 +157,10 @@ def ranking_table(methods: Sequence[RankedMethod]) -> tuple[list[str], list[list
     has_infinite = any(method.infinite for method in methods)
     header = ["", "learner", "method", measure.header, "95 % interval", *(entry.header for entry in measures)]
     header += ["inf"] * has_infinite + ["s"]
+    digits = _decimals(method.value for method in methods)
+    columns = [(one.name, _decimals(method.means[one.name] for method in methods)) for one in measures]
     rows = [
-        [f"{rank}{'*' * (method in rivals)}", *_row(method, measures, has_infinite)]
+        [f"{rank}{'*' * (method in rivals)}", *_row(method, digits, columns, has_infinite)]
         for rank, method in enumerate(methods, 1)
     ]
     return header, rows
@@ -222,15 +224,20 @@ def _top_rivals(methods: Sequence[RankedMethod]) -> list[RankedMethod]:
     return rivals_of(methods[0], methods[1:]) if methods[0].is_ranked else []
 
 
-def _row(method: RankedMethod, measures: Sequence[Measure], has_infinite: bool) -> list[str]:
+def _row(method: RankedMethod, digits: int, columns: Sequence[tuple[str, int]], has_infinite: bool) -> list[str]:
+    """Return the cells of a line. ``columns`` has the name and the decimals of each measure beside the ranking one."""
     interval = method.interval
-    interval_text = f"{interval[0]:.3f} to {interval[1]:.3f}" if interval else ""
-    value = f"{method.value:.4f}" if method.is_ranked else "failed" if method.n_failed else "none"
-    means = [
-        "" if math.isnan(method.means[measure.name]) else f"{method.means[measure.name]:.3f}" for measure in measures
-    ]
+    interval_text = f"{interval[0]:.{digits}f} to {interval[1]:.{digits}f}" if interval else ""
+    value = f"{method.value:.{digits + 1}f}" if method.is_ranked else "failed" if method.n_failed else "none"
+    means = ["" if math.isnan(mean := method.means[name]) else f"{mean:.{places}f}" for name, places in columns]
     infinite = [str(method.infinite) if method.infinite else ""] * has_infinite
     return [method.learner, method.method, value, interval_text, *means, *infinite, _seconds(method.seconds)]
+
+
+def _decimals(values: Iterable[float]) -> int:
+    """Return the decimals of a column: 3, and more where its largest number, as of a rare class, is below .01."""
+    largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
+    return min(max(3, 1 - math.floor(math.log10(largest))), 6) if largest > 0 else 3
 
 
 def _seconds(value: float) -> str:

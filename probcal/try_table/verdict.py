@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from probcal._io import counted
 from probcal.try_table.choices import BASELINE
-from probcal.try_table.measures import MEASURES
+from probcal.try_table.measures import LOSS, MEASURES
 from probcal.try_table.ranked_methods import RankedMethod, interval_of, name_of, rivals_of
 
 _MOST_NAMES = 4
@@ -73,9 +73,10 @@ def _baseline_reason(best: RankedMethod, context: VerdictContext) -> str:
         return f"{finding}. {best.splits} splits are too few to tell; --splits 10 tells more."
     if low > 0.5:
         auc = sum(aucs) / len(aucs)
+        unsure = "the probabilities are" if best.measure is LOSS else f"their {best.measure.header} is"
         return (
-            f"{finding}. The columns do tell something, because they rank the rows (AUC {auc:.3f}), but {shortage} how "
-            "good the probabilities are."
+            f"{finding}. The columns do tell something, because they rank the rows (AUC {auc:.3f}), but {shortage} "
+            f"how good {unsure}."
         )
     if rows < _ENOUGH_ROWS:
         return f"{finding}. With so few rows, this says nothing about the columns: {shortage}."

@@ -80,6 +80,15 @@ def test_table_header_names_the_measure():
     assert next(ranked_lines([auc], 0.001)).split()[:5] == ["learner", "method", "AUC", "95", "%"]
 
 
+def test_a_column_of_small_numbers_has_more_decimals():
+    rare = {"log-loss": 0.0189, "rms": 0.05, "auc": 0.9, "c_emp": 0.00061}
+    rows = [ranked("forest", [0.0189] * 5, means=rare), ranked("nb", [0.02] * 5, means=rare | {"c_emp": 0.0042})]
+    first, second = (line.split() for line in list(ranked_lines(rows, 0.001))[1:3])
+    assert (first[3], first[-2], second[-2]) == ("0.0189", "0.0006", "0.0042")
+    tiny = list(ranked_lines([ranked("nb", [0.0021] * 5)], 0.001))[1].split()
+    assert tiny[3:7] == ["0.00210", "0.0021", "to", "0.0021"]
+
+
 def test_method_with_a_failed_split_is_not_ranked():
     assert not FAILED.is_ranked
     assert "nb alone failed on 1 of 5 splits: ValueError: no" in ranked_lines([BEST, FAILED], 0.001)
@@ -94,6 +103,7 @@ PERFECT = ranked("forest", [0.001, 0.002, 0.001, 0.002, 0.001])
 HIGH_AUC = ranked("forest", [0.46, 0.47, 0.45, 0.46, 0.46], means={"log-loss": 0.46, "rms": 0.1, "auc": 0.998})
 TWO, TWO_CLOSE = ranked("forest", BEST.values[:2]), ranked("shares", CLOSE.values[:2])
 TWO_PERFECT, TWO_SHARES = ranked("forest", [0.001, 0.002]), ranked("shares", [0.95, 0.96])
+COSTS, DEAR = (ranked(one.learner, one.values, measure=cost_measure(read_costs("1:5"))) for one in (BEST, CLOSE))
 FEW = VerdictContext({"no": 900, "yes": 20}, (0.5, 0.6, 0.4, 0.55, 0.5))
 RANKS = VerdictContext({"no": 9000, "yes": 50}, (0.91, 0.90, 0.92, 0.9, 0.91))
 LEAK = VerdictContext({"no": 900, "yes": 600}, (), ("closed_on",))
@@ -116,6 +126,8 @@ SEVEN_CLASSES = VerdictContext(dict.fromkeys("abcdefg", 200), (0.998,) * 5)
         ([CLOSE, FAR], MANY, "log loss 0.4120 bits; it predicts the class shares"),
         ([BEST, CLOSE], FEW, 'nothing about the columns: 20 rows of "yes" are too few to tell.'),
         ([BEST, CLOSE], RANKS, "The columns do tell something, because they rank the rows (AUC 0.908), but"),
+        ([BEST, CLOSE], RANKS, 'but 50 rows of "yes" are too few to tell how good the probabilities are.'),
+        ([COSTS, DEAR], RANKS, 'but 50 rows of "yes" are too few to tell how good their cost is.'),
         ([TWO, TWO_CLOSE], MANY, "2 splits are too few to tell; --splits 10 tells more."),
         ([PERFECT, SHARES], MANY, "Do not trust this ranking yet: forest alone has log loss 0.0014"),
         ([BEST, SHARES], LEAK, '"closed_on" may give the answer away'),
