@@ -3,7 +3,8 @@
 DIR holds CSV files with the target in the last column. For each table, the base fits and maps of the experiment
 arena-ensembles run on the folds of a cross-validation. Prints what the rule and each single choice lose against the
 best choice in hindsight, by log loss (probabilities in [.001, .999]) and Brier score. An interrupted
-run goes on where it stopped, if FOLDER is given. docs/arena.md has the protocol.
+run goes on where it stopped, if FOLDER is given. results/arena-ensembles/design.md
+has the protocol.
 """
 
 from __future__ import annotations

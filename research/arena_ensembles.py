@@ -1,6 +1,7 @@
 """After an ensemble, do class weights still help? Run python -m research.arena_ensembles results/arena-ensembles
 
-Six comparisons, each for every learner with default and with searched settings, as docs/arena.md says.
+Six comparisons, each for every learner with default and with searched settings. results/arena-ensembles/design.md
+states them.
 
 The difference of two methods on a table is the mean of its five splits. The mean over tables is that of a model with a
 normal effect of each table, and in each table the variance of Nadeau & Bengio (2003) for overlapping training rows. The
