@@ -194,10 +194,11 @@ def loaded_model(folder: Path) -> data.Answers:
     def codes_of(table: pd.DataFrame, *words: str) -> set[str]:
         table.to_csv(folder / "trap.csv", index=False)
         text = command(folder, "try", "trap.csv", "-t", "left", "--dry-run", *words).stdout
-        return {*re.findall(r"\[([a-z]+(?:-[a-z]+)*)\]", text)}
+        found = re.findall(r"\[([a-z]+(?:-[a-z]+)*)\]|^  \w+ +(left out)", text, re.MULTILINE)
+        return {code or note for code, note in found}
 
     program = "import pandas, probcal; probcal.load('model').predict_proba(pandas.read_csv('table_later.csv', nrows=1))"
-    measures = re.findall(r"^(\w[\w ]*?)  +[\d.]+ +[\d.]+ to [\d.]+", printed.partition("test rows")[2], re.MULTILINE)
+    measures = re.findall(r"^(\w[\w ]*?)  +[\d.]+ +[\d.]+ to [\d.]+", printed.rpartition("test rows")[2], re.MULTILINE)
     from probcal.try_table.warning_codes import CODES
 
     answers = data.trap_answers(folder, codes_of)
