@@ -57,13 +57,14 @@ def main() -> None:
         folder = Path(name)
         data.write_files(folder)
         anchors = [answers_of(anchor, python, folder) for anchor, python in pythons.items()]
-        of_one_row, beside = one_row_answers()
-        anchors.append({"anchor": "CalibratedClassifierCV of scikit-learn", "points": {"5": beside}})
-        asked = {point for one in anchors for point in one["points"]} & {*(args.point or POINTS)}
-        ours = {point: of_one_row if point == "5" else OURS[point](folder) for point in sorted(asked)}
+        asked = [point for point in args.point or POINTS if any(point in one["points"] for one in anchors)]
+        ours = {point: OURS[point](folder) for point in asked}
+        if "5" in (args.point or POINTS):
+            ours["5"], beside = one_row_answers()
+            anchors.append({"anchor": "CalibratedClassifierCV of scikit-learn", "points": {"5": beside}})
     rows = [
         [f"{point}. {POINTS[point]}", question, one["anchor"], answer, ours[point].get(question, "")]
-        for point in ours
+        for point in sorted(ours)
         for one in anchors
         for question, answer in one["points"].get(point, {}).items()
     ]
@@ -75,6 +76,7 @@ def main() -> None:
     )
     headers = ["point", "question", "anchor", "what it gives", "what probcal gives"]
     speed.report(args.out, "anchors.py", description, headers, rows, "probcal-runner")
+    sys.exit(0)
 
 
 def answers_of(anchor: str, python: str, folder: Path) -> dict[str, Any]:

@@ -26,7 +26,7 @@ include_patterns = [
     "docs/*.md", "docs/_gallery/*.rst", "docs/reference/*.md", "results/**.md", "CHANGELOG.md", "CONTRIBUTING.md",
 ]  # fmt: skip
 exclude_patterns = [".venv", "build", "dist", "docs/_build", "probcal", "tests", "results/theory"]
-LINKED = ("c45-agreement", "one_row", "two-cores")
+LINKED = ("anchors", "c45-agreement", "one_row", "two-cores")
 """Tables of speed that are pages of their own. The others are quoted."""
 exclude_patterns += [
     f"results/speed/{path.name}"
@@ -98,6 +98,7 @@ TITLES = {
     "results/peers": "Each method and metric compared with another package",
     "results/protection-simulated/gains": "What protection gains on simulated streams",
     "results/protection-speed": "Cost of a step of protection",
+    "results/speed/anchors": "Maps, models and decisions beside other packages",
     "results/speed/c45-agreement": "Trees of Weka's J48 and of C4.5 here, node for node",
     "results/speed/one_row": "Speed: one row at a time",
     "results/speed/two-cores": "Speed: where the second core goes",
