@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import resource
 import statistics
@@ -20,7 +19,7 @@ N_FIT, N_LATER = 2000, 8000
 INPUTS = ["joined", "amount", "region", "score", *(f"x{number}" for number in range(4, 10))]
 PROMISES = {"precision": 0.8, "recall": 0.9}
 OTHER_RATES = {"accuracy": 0.7, "fpr": 0.1}
-COSTS = ((1, 20), (20, 1))
+COSTS = ((1, 20), (5, 1))
 """Of a false positive and of a false negative."""
 Answers = dict[str, str]
 """Question -> answer."""
@@ -70,6 +69,13 @@ def bits(y: np.ndarray, p: np.ndarray) -> str:
     return f"{-np.mean(np.where(y == 1, np.log2(p), np.log2(1 - p))):.4f}"
 
 
+def errors_of_sites(folder: Path, calibrate: Callable[[pd.DataFrame], np.ndarray]) -> str:
+    """Mean calibrated probability less the observed frequency of later rows, for each site."""
+    later = pd.read_csv(folder / "predictions_later.csv")
+    apart = (calibrate(later) - later["y"]).groupby(later["site"]).mean()
+    return ", ".join(f"{site} {value:+.3f}" for site, value in apart.items())
+
+
 def difference(one: Any, other: Any) -> str:
     return f"{np.abs(np.subtract(one, other)).max():.0e}"
 
@@ -95,23 +101,15 @@ def tried(call: Callable[[], Any]) -> str:
         return reason(error)
 
 
-def lines_of(function: Callable[..., Any]) -> str:
-    """How many lines a person writes: those of the body of ``function``."""
-    return f"{len(inspect.getsource(function).splitlines()) - 1} lines"
-
-
-def reason(error: Exception) -> str:
-    text = " ".join(str(error).split())
-    return f"refused: {type(error).__name__}: {text[:90]}{'…' if len(text) > 90 else ''}"
+def reason(error: Exception, is_right: bool = True) -> str:
+    text = " ".join(str(error).replace("|", "/").split())
+    refused = "refused" if is_right else "REFUSED, the values are clear"
+    return f"{refused}: {type(error).__name__}: {text[:90]}{'…' if len(text) > 90 else ''}"
 
 
 def folder_size(folder: Path) -> str:
     files = [path for path in folder.rglob("*") if path.is_file()]
     return f"{sum(path.stat().st_size for path in files) / 1000:.0f} KB in {len(files)} files"
-
-
-def counted(outcomes: list[str]) -> str:
-    return ", ".join(f"{number} {outcome}" for outcome, number in sorted(Counter(outcomes).items()))
 
 
 def damaged(text: str) -> Iterator[str]:
@@ -150,7 +148,7 @@ def map_answers(one: Any, text: str, read: Callable[[str], Any], predict: Callab
     return {
         "bytes": f"{len(text):,}",
         "largest difference after reading": difference(predict(read(text)), expected),
-        "damaged files": counted(outcomes),
+        "damaged files": ", ".join(f"{number} {outcome}" for outcome, number in sorted(Counter(outcomes).items())),
     }
 
 
@@ -187,7 +185,7 @@ def file_answers(
         try:
             route(path, output)
         except Exception as error:
-            answers[f"file: {name}"] = f"refused{'' if not expected else ', should not'}: {type(error).__name__}"
+            answers[f"file: {name}"] = reason(error, is_right=not expected)
             continue
         frame = pd.read_csv(output, dtype=str, sep=None, engine="python", keep_default_na=False)
         found = [None if text in ("", "nan") else float(text.replace(",", ".")) for text in frame.iloc[:, -1]]
@@ -222,7 +220,7 @@ def frame_answers(folder: Path, predict: Callable[[pd.DataFrame], np.ndarray]) -
         try:
             p = predict(frame)
         except Exception as error:
-            answers[f"frame: {name}"] = f"refused{', should not' if is_same else ''}: {type(error).__name__}"
+            answers[f"frame: {name}"] = reason(error, is_right=not is_same)
         else:
             apart = np.abs(p - expected).max()
             answers[f"frame: {name}"] = "the same" if apart < 1e-9 else f"OTHER probabilities, up to {apart:.2f} apart"

@@ -43,6 +43,7 @@ def namesake(folder: Path) -> Points:
         calibrate_file(str(folder / "namesake.json"), str(source), str(output))
 
     program = f"{inspect.getsource(calibrate_file)}\ncalibrate_file('namesake.json', 'million.csv', 'million-out.csv')"
+    n_lines = sum(map(bool, inspect.getsource(calibrate_file).split("\n"))) - 1
     later, y_later = data.read_predictions(folder, "predictions_later")
     return {
         "1": data.map_answers(one, text, probcal.BetaCalibrator.from_json, lambda m: m.predict_proba(p))
@@ -55,9 +56,12 @@ def namesake(folder: Path) -> Points:
             ),
             "what the file tells beside the map": ", ".join(json.loads(text)["fit_meta"]),
             "log loss on later rows, bits": data.bits(y_later, one.predict_proba(later)),
+            "calibrated less observed on later rows": data.errors_of_sites(
+                folder, lambda rows: one.predict_proba(rows["p"])
+            ),
         },
         "2": {
-            "what a person writes": data.lines_of(calibrate_file),
+            "what a person writes": f"{n_lines} lines of Python",
             "CPU s for a million rows": data.cpu_seconds([sys.executable, "-c", program], folder),
         }
         | data.file_answers(folder, route, one.predict_proba),
@@ -94,13 +98,8 @@ def mcgrad(folder: Path) -> Points:
 
     # its file is damaged at all places of its first level only: the others are texts of LightGBM
     answers = data.map_answers(one, one.serialize(), MCGrad.deserialize, predict)
-    try:
-        MCGrad().fit(frame, "p", "y")
-        needs = "no"
-    except ValueError as error:
-        needs = data.reason(error)
-    answers["without a column of groups"] = needs
     answers["log loss on later rows, bits"] = data.bits(later["y"].to_numpy(), predict(one, later))
+    answers["calibrated less observed on later rows"] = data.errors_of_sites(folder, lambda rows: predict(one, rows))
     return {"1": answers}
 
 
@@ -171,7 +170,7 @@ def autogluon(folder: Path) -> Points:
             "ms of one row": data.milliseconds(lambda: predict(rows[:1])),
             "ms of 1,000 rows": data.milliseconds(lambda: predict(rows[:1000])),
             "CPU s from the start of Python to one row": data.cpu_seconds([sys.executable, "-c", program], folder),
-            "all models on a labelled file": f"leaderboard(data): {len(board)} models, without intervals",
+            "all models on a labelled file": f"{len(board)} models: {', '.join(board['model'])}",
             "measures of a labelled file": ", ".join(fitted.evaluate(later)),
         }
         | data.frame_answers(folder, predict)
@@ -221,7 +220,9 @@ def mapie(folder: Path) -> Points:
     return {
         "6": data.promise_answers(threshold_of, *data.read_predictions(folder, "predictions_later"))
         | {
-            "precision and recall together": data.tried(lambda: threshold_of(["precision", "recall"], [0.8, 0.6])),
+            "precision and recall together": data.tried(
+                lambda: f"from {threshold_of(['precision', 'recall'], [0.7, 0.3]):.3f}"
+            ),
             "what is stated": f"{len(one.valid_predict_params)} thresholds that hold, p-values of {len(one.p_values)}",
         }
     }
