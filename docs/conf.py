@@ -27,8 +27,8 @@ include_patterns = [
 ]  # fmt: skip
 exclude_patterns = [".venv", "build", "dist", "docs/_build", "probcal", "tests", "results/theory"]
 LINKED = (
-    "c45-agreement", "commands", "ensembles", "harness", "maps", "measure", "metrics", "one_row", "protection_study",
-    "two-cores",
+    "anchors", "c45-agreement", "commands", "ensembles", "harness", "maps", "measure", "metrics", "one_row",
+    "protection_study", "two-cores",
 )  # fmt: skip
 """Tables of speed that are pages of their own. The others are quoted."""
 exclude_patterns += [
@@ -108,6 +108,7 @@ TITLES = {
     "results/speed/maps": "Speed: maps of a million rows",
     "results/speed/measure": "Speed: commands on large files",
     "results/speed/metrics": "Speed: metrics of a million predictions",
+    "results/speed/anchors": "Maps, models and decisions beside other packages",
     "results/speed/c45-agreement": "Trees of Weka's J48 and of C4.5 here, node for node",
     "results/speed/protection_study": "What protected forecasters lose on nine streams",
     "results/speed/one_row": "Speed: one row at a time",

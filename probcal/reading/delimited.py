@@ -36,6 +36,7 @@ _RARE_DELIMITERS = (" ", ":", "^", "~", "!", "#")
 """Used only where every line agrees, because they are also part of times and prose."""
 _DELIMITER_NAMES = {"\t": "tabs", " ": "blanks"}
 _LINE_END = re.compile(r"\r\n|\r|\n")
+_BLANK_LINE = re.compile(r"(?:\A|\n)[^\S\n]+(?:\n|\Z)")
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\r?\n')
 """The line with which Excel names the delimiter."""
 _EXAMINED_LENGTH = 1 << 20
@@ -91,7 +92,9 @@ def read_delimited_text(content: bytes, path: Path, skip_lines: int = 0) -> Deli
             raise DataError(f"{path}:{line}: the first line has one name for several columns; {advice}")
     # equally long in ASCII, the text and the file have the same bytes, which are not made again
     encoded = content if text.isascii() and len(text) == len(content) else text.encode("utf-8", "replace")
-    table = None if delimiter is None else _read_fast(encoded, delimiter, len(header))
+    # in one column, a blank line could be a value: the exact reader leaves it out
+    is_plain = delimiter is not None or not ('"' in text or _BLANK_LINE.search(text))
+    table = _read_fast(encoded, delimiter or ",", len(header)) if is_plain else None
     columns = [] if table is None else [column.slice(1) for column in table.columns]
     # pyarrow tells no line numbers. They are known where every line is a row, or else the exact reader finds them.
     lines = _simple_lines(text, lines_before, 0 if table is None else len(table))

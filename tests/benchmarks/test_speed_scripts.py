@@ -27,6 +27,7 @@ assert find_spec("weka"), "these tests need the extra weka"
             ["--learner", "gaussian_nb", "--data", "gaussians", "--rows", 500, "--probes", 5, "--runs", 1],
             ["gaussians, 500 x 50"] * 2,
         ),
+        ("anchors", ["--point", 6], None),
         ("memory", ["--rows", 500, "--probes", 3], ["gaussian_nb", "logistic"]),
         pytest.param(
             "weka_command_line",

@@ -62,6 +62,10 @@ def test_delimiter_is_what_all_lines_agree_on(text, names, note):
         ("a,b\n1,2\n   \n3,4", [["1", "2"], ["3", "4"]]),
         ("a,b\n1,\n,2\n", [["1", ""], ["", "2"]]),
         ("a,b\n\ufeff1,2\n", [["\ufeff1", "2"]]),
+        ("a\n1\n2\n", [["1"], ["2"]]),
+        ("  \na\n1\n\n2\n \x1c\n3\n  ", [["1"], ["2"], ["3"]]),
+        ('a\n1\n""\n" "\n2', [["1"], ["2"]]),
+        ("a\r\n1\r\n \r\n2\r\n", [["1"], ["2"]]),
     ],
 )
 def test_fields_are_those_of_a_strict_reader(text, rows):
