@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 from click.core import ParameterSource
 
+from probcal._io import printable
 from probcal.cli import suggestions as complete
 from probcal.cli.options import (
     DATA,
@@ -275,9 +276,13 @@ def apply(
     if form is not None and table is None:
         write_form(map_, form, output, probability, print_text)
     elif form is None and table is not None:
-        apply_map(map_, table, output, probability, decimal, print_text, reading)
+        apply_map(map_, table, output, probability, decimal, print_text, _print_note, reading)
     else:
         raise click.UsageError("give the TABLE to calibrate, or --as with the form of the map, not both")
+
+
+def _print_note(note: str) -> None:
+    click.echo(printable(f"note: {note}"), err=True)
 
 
 _ALARM = 3

@@ -8,19 +8,25 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+import pandas as pd
+
+from probcal._io import counted, join_first
 from probcal.deploy.formula_text import map_to_python, map_to_sql
 from probcal.deploy.onnx_graph import map_to_onnx
 from probcal.errors import DataError, ProbcalError
 from probcal.methods.calibrators.map_file import map_from_json
 from probcal.methods.registry import map_paths
+from probcal.reading.labelled_rows import Bools, rows_of
 from probcal.reading.number_form import Mark
 from probcal.reading.output_file import delimited_with_columns, parquet_with_columns, write_output
-from probcal.reading.prediction_file import calibrated_names, number_columns
+from probcal.reading.prediction_file import calibrated_names, number_columns, probability_columns
 from probcal.reading.reading_options import READ_AS_IT_IS, ReadingOptions
-from probcal.reading.table import read_table
+from probcal.reading.table import UserTable, read_table
 
 Form = Literal["sql", "python", "onnx"]
 _MOST_BYTES = 1 << 30
+_MOST_NAMES = 5
 
 
 def read_map(path: Path, source: str = "") -> tuple[Any, dict[str, Any]]:
@@ -45,12 +51,12 @@ def read_map(path: Path, source: str = "") -> tuple[Any, dict[str, Any]]:
     return calibrator, audit if isinstance(audit, dict) else {}
 
 
-def column_names(path: Path, audit: dict[str, Any], given: Sequence[str]) -> list[str]:
+def column_names(path: Path, calibrator: Any, audit: dict[str, Any], given: Sequence[str]) -> list[str]:
     """Return the names of the columns of scores: those ``given``, or else those that the map was fitted on.
 
-    Raises ProbcalError if there are none.
+    These are in the audit record, or those of a frame that ``fit`` got. Raises ProbcalError if there are none.
     """
-    names = [*given] or audit.get("probability")
+    names = [*given] or audit.get("probability") or list(getattr(calibrator, "feature_names_in_", ()))
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or not names:
         raise ProbcalError(
             f"{path} does not name its columns; name them with --probability, in the order of the classes"
@@ -71,7 +77,7 @@ def write_form(
     try:
         content: str | bytes
         if form == "sql":
-            content = map_to_sql(calibrator, column_names(path, audit, given)) + "\n"
+            content = map_to_sql(calibrator, column_names(path, calibrator, audit, given)) + "\n"
         else:
             content = map_to_python(calibrator) if form == "python" else map_to_onnx(calibrator)
     except ValueError as error:
@@ -84,25 +90,39 @@ def write_form(
 
 def apply_map(
     path: Path, source: str, output: Path | None, probability: Sequence[str], decimal: Mark | None,
-    print_text: Callable[[str], None], reading: ReadingOptions = READ_AS_IT_IS,
+    print_text: Callable[[str], None], print_note: Callable[[str], None], reading: ReadingOptions = READ_AS_IT_IS,
 ) -> None:  # fmt: skip
     """Write the rows of a table with the probabilities that the map in ``path`` gives them.
 
     ``probability`` names the columns of the scores, in the order of the classes. Without it, they are those that the
-    map was fitted on. Raises ProbcalError, before anything is written, for a map or a table that cannot be used.
+    map was fitted on. A row that lacks one of them gets no probability, and a note says so. Raises ProbcalError, before
+    anything is written, for a map or a table that cannot be used.
     """
     calibrator, audit = read_map(path, source)
-    names = column_names(path, audit, probability)
+    names = column_names(path, calibrator, audit, probability)
     table = read_table(source, reading)
-    scores, columns, mark = number_columns(table, names, decimal, as_probabilities=calibrator.input == "probability")
+    lacks = np.logical_or.reduce([column.missing_mask for column in probability_columns(table, names)])
+    if lacks.all():
+        raise DataError(f"{table.origin_name}: no row has a value in each column of the map ({', '.join(names)})")
+    scores, columns, mark, notes = number_columns(
+        rows_of(table, ~lacks), names, decimal, as_probabilities=calibrator.input == "probability"
+    )
+    fitted_names = getattr(calibrator, "feature_names_in_", None)
     try:
-        calibrated = calibrator.predict_proba(scores if scores.shape[1] > 1 else scores[:, 0])
+        if fitted_names is not None and len(fitted_names) == len(columns):
+            # the columns are named by the user or the map, so they are those of the fit under any name
+            calibrated = calibrator.predict_proba(pd.DataFrame(scores, columns=fitted_names))
+        else:
+            calibrated = calibrator.predict_proba(scores if scores.shape[1] > 1 else scores[:, 0])
     except ValueError as error:
         raise DataError(f"{path} does not fit {table.origin_name}: {error}") from None
     class_name = f".{type(calibrator).__name__}"
     short_name = next((name for name, path in map_paths().items() if path.endswith(class_name)), "calibrated")
     new_names = calibrated_names(table, columns, short_name, table.origin_name)
-    added = calibrated[:, -len(columns) :]
+    added = np.full((table.n_rows, len(columns)), np.nan)
+    added[~lacks] = calibrated[:, -len(columns) :]
+    for note in [*notes, *_missing_note(table, lacks, columns, new_names)]:
+        print_note(note)
     if output is not None and output.suffix.lower() == ".parquet":
         write_output("-o", output, parquet_with_columns(table, new_names, added))
         return
@@ -111,3 +131,17 @@ def apply_map(
         print_text(content)
     else:
         write_output("-o", output, content)
+
+
+def _missing_note(table: UserTable, lacks: Bools, columns: Sequence[str], new_names: Sequence[str]) -> list[str]:
+    """Return a note that counts the rows of ``lacks``, (n_rows,), and names the first, or none if there are none."""
+    rows = np.flatnonzero(lacks)
+    if not len(rows):
+        return []
+    places, kind = (rows + 1, "row") if table.lines is None else (table.lines[rows], "line")
+    old, new = (join_first((f'"{name}"' for name in names), _MOST_NAMES) for names in (columns, new_names))
+    return [
+        f"{len(rows):,} of {counted(table.n_rows)} {'has' if len(rows) == 1 else 'have'} no value in {old}, so {new} "
+        f"{'is' if len(new_names) == 1 else 'are'} empty there "
+        f"({kind}{'s' * (len(rows) > 1)} {join_first(map(str, places.tolist()), _MOST_NAMES)})"
+    ]

@@ -251,6 +251,7 @@ def exported_map(
         "map": name,
         **weighting,
         "cost": None if costs is None else {**asdict(costs), "threshold": costs.threshold},
+        "weight": predictions.weight_column,
         "cluster": None if predictions.cluster is None else _cluster_entry(predictions.cluster),
         "judged_by": f"maps fitted on the other 4 of 5 {folds_text(predictions)}, seed {seed}; "
         f"95 % {'bootstrap intervals' if draws else 'intervals in closed form'}",

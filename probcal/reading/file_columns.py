@@ -59,6 +59,11 @@ class FileColumn:
         """Return the values as pandas has them. Many distinct texts take a while."""
         return self.table.pandas_column(self.index)
 
+    @property
+    def missing_mask(self) -> npt.NDArray[np.bool_]:
+        """Return (n_rows,) whether each row has no value. No text is read in Python."""
+        return np.asarray(self.values.isna() if self.text is None else self.text.missing_mask, dtype=bool)
+
     def refuse(self, bad: Any, fault: Callable[[int], str], advice: str) -> None:
         """Raise DataError with the first row of ``bad``, (n_rows,) bool, and the number of such rows."""
         refuse_rows(self.table, bad, lambda row: f'column "{self.name}" {fault(row)}', advice)

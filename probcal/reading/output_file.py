@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import isnan
 from pathlib import Path
 
 import pyarrow as pa
@@ -38,16 +39,16 @@ def write_output(option: str, path: Path, content: str | bytes) -> None:
 
 
 def parquet_with_columns(table: UserTable, names: Sequence[str], values: Floats) -> bytes:
-    """Return a table with the columns ``values``, (n_rows, n_columns), after its own, as a Parquet file."""
+    """Return a table with the columns ``values``, (n_rows, n_columns), after its own, as a Parquet file. NaN: null."""
     table, content = table.as_written, pa.BufferOutputStream()
-    pq.write_table(_joined(table, names, [pa.array(column.copy()) for column in values.T]), content)
+    pq.write_table(_joined(table, names, _numbers(values)), content)
     return bytes(content.getvalue().to_pybytes())
 
 
 def delimited_with_columns(table: UserTable, names: Sequence[str], values: Floats, mark: Mark) -> str:
     """Return a table with the columns ``values``, (n_rows, n_columns), after its own, as delimited text.
 
-    It has the separator of the table and its decimal ``mark``, and quotes only the fields that need them.
+    It has the separator of the table and its decimal ``mark``, and quotes only the fields that need them. NaN is empty.
     """
     table, separator = table.as_written, table.separator or ","
     header = [*(str(name) for name in table.names), *names]
@@ -56,8 +57,8 @@ def delimited_with_columns(table: UserTable, names: Sequence[str], values: Float
         content = pa.BufferOutputStream()
         options = pyarrow.csv.WriteOptions(include_header=False, delimiter=separator, quoting_style="none")
         try:
-            new = [column.copy() for column in values.T] if mark == "." else _texts(values, mark)
-            pyarrow.csv.write_csv(_joined(table, names, map(pa.array, new)), content, options)
+            new = _numbers(values) if mark == "." else map(pa.array, _texts(values, mark))
+            pyarrow.csv.write_csv(_joined(table, names, new), content, options)
             return data_text([header], separator) + str(content.getvalue().to_pybytes(), "utf-8")
         except pa.ArrowInvalid:
             pass
@@ -68,8 +69,14 @@ def delimited_with_columns(table: UserTable, names: Sequence[str], values: Float
     return data_text([header, *zip(*own, *_texts(values, mark), strict=True)], separator)
 
 
-def _texts(values: Floats, mark: Mark) -> list[list[str]]:
-    return [[repr(value).replace(".", mark) for value in column.tolist()] for column in values.T]
+def _numbers(values: Floats) -> list[pa.Array]:
+    return [pa.array(column.copy(), from_pandas=True) for column in values.T]
+
+
+def _texts(values: Floats, mark: Mark) -> list[list[str | None]]:
+    return [
+        [None if isnan(value) else repr(value).replace(".", mark) for value in column.tolist()] for column in values.T
+    ]
 
 
 def _joined(table: UserTable, names: Sequence[str], added: Iterable[pa.Array]) -> pa.Table:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -114,6 +115,7 @@ class FilePredictions:
     notes: list[str] = field(default_factory=list)
     cluster: tuple[str, npt.NDArray[np.intp]] | None = None
     """Column and number of the cluster of each row. None if all rows are independent."""
+    weight_column: str | None = None
 
     @property
     def is_binary(self) -> bool:
@@ -193,6 +195,7 @@ def read_predictions(request: PredictionsRequest, table: UserTable | None = None
         grades=_read_grades(table, request.grades),
         notes=[*notes_on_words, *notes_on_rest, *notes],
         cluster=cluster,
+        weight_column=None if weight_column is None else weight_column.name,
     )
 
 
@@ -218,12 +221,23 @@ def _periods(table: UserTable, request: PredictionsRequest) -> dict[str, npt.NDA
     return {request.time: names.astype(object)}
 
 
+class NumberColumns(NamedTuple):
+    """Hold ``values``, (n_rows, n_columns), the names of the columns, and how they were read."""
+
+    values: Floats
+    names: list[str]
+    mark: Mark
+    """The decimal mark."""
+    notes: list[str]
+    """What is doubtful."""
+
+
 def number_columns(
     table: UserTable, names: Sequence[str], decimal: Mark | None, as_probabilities: bool
-) -> tuple[Floats, list[str], Mark]:
-    """Return the columns of ``names``, (n_rows, n_columns), what they are called, and their decimal mark.
+) -> NumberColumns:
+    """Return the columns of ``names``. Raise DataError with the line for what is no probability, or no finite number.
 
-    Raises DataError with the line for what is no probability, or no finite number.
+    ``names`` may hold a ``*``.
     """
     columns = probability_columns(table, names)
     if as_probabilities:
@@ -234,10 +248,11 @@ def number_columns(
         column.probabilities(marks[column.index]) if as_probabilities else column.scores(marks[column.index])
         for column in columns
     ]
-    numbers = np.column_stack(values)
+    numbers, notes = np.column_stack(values), [*marks.notes({column.index: column.name for column in columns})]
     if as_probabilities and len(columns) > 1:
-        numbers, _ = _normalise(table, numbers)
-    return numbers, [column.name for column in columns], marks[columns[0].index]
+        numbers, notes_on_sums = _normalise(table, numbers)
+        notes += notes_on_sums
+    return NumberColumns(numbers, [column.name for column in columns], marks[columns[0].index], notes)
 
 
 def calibrated_names(table: UserTable, columns: Sequence[str], map: str, where: str) -> list[str]:

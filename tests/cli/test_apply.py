@@ -46,12 +46,28 @@ def test_the_map_of_all_rows_is_exported_with_its_audit(here):
 def test_the_record_has_the_costs_the_clusters_and_the_command(here, monkeypatch):
     frame = two_classes().assign(patient=lambda table: np.arange(len(table)) // 4)
     written(frame, here / "a b.csv")
-    words = ["measure", "a b.csv", "-p", "p", "-t", "y", "-c", "beta", "--cost", "1:200", "--cluster", "patient"]
+    words = [
+        "measure",
+        "a b.csv",
+        "-p",
+        "p",
+        "-t",
+        "y",
+        "-c",
+        "beta",
+        "--cost",
+        "1:200",
+        "--cluster",
+        "patient",
+        "-w",
+        "w",
+    ]
     words += ["--draws", "20", "--export", "map.json"]
     monkeypatch.setattr("sys.argv", ["/usr/bin/probcal", *words])
     assert probcal(*words).exit_code == 0
     audit = json.loads((here / "map.json").read_text())["audit"]
     assert audit["cost"] == {"false_positive": 1, "false_negative": 200, "threshold": 1 / 201}
+    assert audit["weight"] == "w"
     assert audit["cluster"] == {"column": "patient", "clusters": 50}
     assert audit["command"].startswith("probcal measure 'a b.csv' -p p -t y -c beta --cost 1:200 --cluster patient")
 
@@ -121,6 +137,65 @@ def test_a_map_of_scores_takes_scores(here):
     (here / "new.csv").write_text("s\n-7.5\n12\n")
     assert "name them with --probability" in refused("apply", "map.json", "new.csv")
     assert len(probcal("apply", "map.json", "new.csv", "-p", "s").stdout.splitlines()) == 3
+
+
+def test_a_map_that_was_fitted_on_a_frame_names_its_column(here):
+    frame = two_classes()
+    calibrator = BetaCalibrator().fit(frame[["p"]], frame.y)
+    (here / "map.json").write_text(calibrator.to_json())
+    done = probcal("apply", "map.json", "a.csv", "-o", "out.csv")
+    assert (done.exit_code, done.output) == (0, "")
+    expected = calibrator.predict_proba(frame[["p"]])[:, 1]
+    assert pd.read_csv("out.csv").p_beta.tolist() == expected.tolist()
+    assert '"p" >= 0' in probcal("apply", "map.json", "--as", "sql").stdout
+    frame.rename(columns={"p": "q"}).to_csv("b.csv", index=False)
+    assert probcal("apply", "map.json", "b.csv", "-p", "q", "-o", "named.csv").exit_code == 0
+    assert pd.read_csv("named.csv").q_beta.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("word", ["", "NA", "-99"])
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_row_without_a_probability_gets_none_and_is_counted(here, ending, word):
+    export("a.csv", "-p", "p", "-t", "y", "-c", "beta")
+    frame = two_classes()
+    whole = probcal("apply", "map.json", "a.csv", "-o", "whole.csv")
+    assert (whole.exit_code, whole.output) == (0, "")
+    lacks = np.isin(np.arange(len(frame)), [0, 3, 50, 51, 52, 199])
+    new = frame.assign(p=frame.p.astype(str).mask(lacks, word))
+    getattr(new, f"to_{ending}")(f"new.{ending}", index=False)
+    done = probcal("apply", "map.json", f"new.{ending}", "--missing", "-99", "-o", f"out.{ending}")
+    assert done.exit_code == 0
+    places = "lines 2, 5, 52, 53, 54, …" if ending == "csv" else "rows 1, 4, 51, 52, 53, …"
+    assert f'note: 6 of 200 rows have no value in "p", so "p_beta" is empty there ({places})\n' in done.stderr
+    found = getattr(pd, f"read_{ending}")(f"out.{ending}", **({"dtype": {"p": str}} if ending == "csv" else {}))
+    expected = pd.read_csv("whole.csv").p_beta.mask(lacks)
+    pd.testing.assert_series_equal(found.p_beta, expected)
+    assert found.p[~lacks].tolist() == new.p[~lacks].tolist()
+
+
+def test_a_decimal_comma_and_several_classes_keep_empty_rows_empty(here):
+    written(three_classes(), here / "c.csv")
+    export("c.csv", "-p", "p_*", "-t", "y", "-c", "dirichlet")
+    (here / "new.csv").write_text("p_cat;p_cow;p_dog\n0,2;0,3;0,5\n0,2;;0,8\n")
+    done = probcal("apply", "map.json", "new.csv")
+    assert done.stdout.splitlines()[2] == "0,2;;0,8;;;"
+    named = (
+        'no value in "p_cat", "p_cow", "p_dog", so "p_cat_dirichlet", "p_cow_dirichlet", "p_dog_dirichlet" are empty'
+    )
+    assert f"note: 1 of 2 rows has {named} there (line 3)\n" in done.stderr
+    (here / "new.csv").write_text("p_cat;p_cow;p_dog\n;0,5;0,5\n0,2;;0,8\n")
+    assert "no row has a value in each column of the map (p_cat, p_cow, p_dog)" in refused(
+        "apply", "map.json", "new.csv"
+    )
+
+
+def test_what_is_doubtful_in_new_rows_is_said(here):
+    written(three_classes(), here / "c.csv")
+    export("c.csv", "-p", "p_*", "-t", "y", "-c", "temperature")
+    (here / "new.csv").write_text("p_cat,p_cow,p_dog\n.2,.3,.5\n.333,.333,.333\n")
+    assert probcal("apply", "map.json", "new.csv").stderr == (
+        "note: each row was divided by its sum, which is up to 0.001 away from 1\n"
+    )
 
 
 @pytest.mark.parametrize(
