@@ -16,6 +16,7 @@ from probcal.measure.maps import (
     PRIOR,
     cross_fit,
     cross_fit_cells,
+    excess_cost,
     exported_map,
     fit_all_rows,
     read_base_rates,
@@ -124,6 +125,7 @@ def measure(
         predictions, sections, options.map, draws, options.seed, options.costs,
         class_sections(measured, calibrated, draws, options.seed), part_tests(measured),
         likeliest_section(measured, calibrated, draws, options.seed),
+        "" if options.costs is None else excess_cost(measured, options.costs, calibrated, options.seed),
     )  # fmt: skip
     if options.report is not None:
         from probcal.measure.measured_page import page  # draws, which takes a second to import
