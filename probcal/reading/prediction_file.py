@@ -32,7 +32,14 @@ from probcal.reading.number_form import Mark
 from probcal.reading.periods import Every, days_of, period_names, refuse_many_periods
 from probcal.reading.reading_options import READ_AS_IT_IS, ReadingOptions
 from probcal.reading.table import UserTable, read_table
-from probcal.reading.target import Target, read_target, read_word_labels, refuse_rounded_labels, refuse_unknown_labels
+from probcal.reading.target import (
+    Target,
+    blank_notes,
+    read_target,
+    read_word_labels,
+    refuse_rounded_labels,
+    refuse_unknown_labels,
+)
 
 SUM_TOLERANCE = 0.01
 """How far the sum of the probabilities of a row may be from 1. Files often hold three digits."""
@@ -298,7 +305,7 @@ def _marks(table: UserTable, numbers: Sequence[FileColumn], target: FileColumn |
 
 
 def _read_target(column: FileColumn, mark: Mark, request: PredictionsRequest) -> tuple[Target, list[str]]:
-    """Return the target, and what words such as NA are read as."""
+    """Return the target, and what words such as NA and blanks are read as."""
     source, positive = column.table.origin_name, request.positive
     refuse_rounded_labels(column.name, column.values, source)
     user_labels = [*request.label, *([positive] if positive else [])]
@@ -311,7 +318,7 @@ def _read_target(column: FileColumn, mark: Mark, request: PredictionsRequest) ->
     refuse_unknown_labels(request.label, target, source)
     advice = "give every row a label, or remove such rows" + "".join(f"; {note}" for note in notes)
     column.refuse(~target.label_mask, lambda _: "has no value", advice)
-    return target, notes
+    return target, [*notes, *blank_notes(target, column.table.columns[column.index])]
 
 
 def _normalise(table: UserTable, p: Floats) -> tuple[Floats, list[str]]:

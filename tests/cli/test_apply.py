@@ -207,6 +207,14 @@ def test_what_is_doubtful_in_new_rows_is_said(here):
         (("a.csv", "map.json"), "the first file must be the map: probcal apply map.json a.csv"),
         (("map.json", "nothing.csv"), "nothing.csv"),
         (("map.json", "a.csv", "-p", "id"), 'a.csv:2: column "id" holds "r0"'),
+        (
+            ("map.json", "c.csv", "-p", "mixed"),
+            'c.csv:3: column "mixed" holds "30%", no number; give a number from 0 to 1; write',
+        ),
+        (
+            ("map.json", "c.csv", "-p", "comma", "--decimal", "."),
+            '"0,3", no number; give a number from 0 to 1; for a dec',
+        ),
         (("map.json", "a.csv", "-p", "p", "-p", "w"), 'column "w" holds 2'),
         (("map.json", "a.csv", "-o", "a.csv"), "a.csv already exists"),
         (("map.json", "b.csv"), 'already has a column "p_beta"'),
@@ -215,6 +223,7 @@ def test_what_is_doubtful_in_new_rows_is_said(here):
 def test_mistakes_write_nothing(here, words, said):
     export("a.csv", "-p", "p", "-t", "y", "-c", "beta")
     (here / "b.csv").write_text("p,p_beta\n.5,.5\n")
+    (here / "c.csv").write_text("mixed;comma\n.5;.2\n30%;0,3\n.1;.1\n")
     before = contents(here)
     assert said in refused("apply", *words)
     assert contents(here) == before
