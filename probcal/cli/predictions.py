@@ -247,7 +247,8 @@ def _print_early(line: str) -> None:
     "--probability",
     multiple=True,
     metavar="COLUMN",
-    help="Column to calibrate (default: those of the map). Repeat it in the order of the classes.",
+    help="Column to calibrate (default: those of the map). For several classes repeat it in their order, or name "
+    "columns after the classes: 'p_*'.",
 )
 @decimal_option
 @reading_options
@@ -268,10 +269,12 @@ def apply(
     With --as, the map is written for another program, and no TABLE is read: probcal apply map.json --as sql
     """
     from probcal.deploy.map_files import apply_map, write_form
-    from probcal.reading.output_file import refuse_path
+    from probcal.reading.output_file import refuse_other_format, refuse_path
 
     if output is not None:
         refuse_path("-o", output, force)
+        if form is None:
+            refuse_other_format("-o", output, has_parquet=True)
     print_text = partial(click.echo, nl=False)
     if form is not None and table is None:
         write_form(map_, form, output, probability, print_text)

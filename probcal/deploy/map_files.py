@@ -20,7 +20,13 @@ from probcal.methods.registry import map_paths
 from probcal.reading.labelled_rows import Bools, rows_of
 from probcal.reading.number_form import Mark
 from probcal.reading.output_file import delimited_with_columns, parquet_with_columns, write_output
-from probcal.reading.prediction_file import calibrated_names, number_columns, probability_columns
+from probcal.reading.prediction_file import (
+    calibrated_names,
+    label_of_name,
+    labels_of_columns,
+    number_columns,
+    probability_columns,
+)
 from probcal.reading.reading_options import READ_AS_IT_IS, ReadingOptions
 from probcal.reading.table import UserTable, read_table
 
@@ -77,7 +83,9 @@ def write_form(
     try:
         content: str | bytes
         if form == "sql":
-            content = map_to_sql(calibrator, column_names(path, calibrator, audit, given)) + "\n"
+            names = column_names(path, calibrator, audit, given)
+            names = _in_class_order(names, calibrator, str(path), is_sure=True) if given else names
+            content = map_to_sql(calibrator, names) + "\n"
         else:
             content = map_to_python(calibrator) if form == "python" else map_to_onnx(calibrator)
     except ValueError as error:
@@ -101,7 +109,11 @@ def apply_map(
     calibrator, audit = read_map(path, source)
     names = column_names(path, calibrator, audit, probability)
     table = read_table(source, reading)
-    lacks = np.logical_or.reduce([column.missing_mask for column in probability_columns(table, names)])
+    found = probability_columns(table, names)
+    if probability:
+        found_names = [column.name for column in found]
+        names = _in_class_order(found_names, calibrator, table.origin_name, is_sure=len(found) == len(names))
+    lacks = np.logical_or.reduce([column.missing_mask for column in found])
     if lacks.all():
         raise DataError(f"{table.origin_name}: no row has a value in each column of the map ({', '.join(names)})")
     scores, columns, mark, notes = number_columns(
@@ -131,6 +143,32 @@ def apply_map(
         print_text(content)
     else:
         write_output("-o", output, content)
+
+
+def _in_class_order(names: list[str], calibrator: Any, source: str, is_sure: bool) -> list[str]:
+    """Return the names of columns in the order of the classes that they name, such as ``p_cat`` and ``p_dog``.
+
+    Names without classes stay in their order if it ``is_sure``, because the user gave each of them. Raises DataError
+    otherwise, and for the probability of the first of two classes alone.
+    """
+    labels = [str(label) for label in calibrator.classes_]
+    if len(names) == 1 and len(labels) == 2 and label_of_name(names[0]) == labels[0]:
+        raise DataError(
+            f'{source}: column "{names[0]}" is of "{labels[0]}", and the map takes the probability of "{labels[1]}"; '
+            "name its column with --probability"
+        )
+    if len(names) != len(labels):  # one column, or a number that the map refuses
+        return names
+    try:
+        of_columns = labels_of_columns(names, labels, source)
+    except DataError:
+        if is_sure:
+            return names
+        raise DataError(
+            f"{source}: the columns {join_first(names, 10)} do not name the classes of the map, "
+            f"{join_first(labels, 10)}; repeat --probability for each of them, in the order of the classes"
+        ) from None
+    return [names[of_columns.index(label)] for label in labels]
 
 
 def _missing_note(table: UserTable, lacks: Bools, columns: Sequence[str], new_names: Sequence[str]) -> list[str]:

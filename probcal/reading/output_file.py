@@ -17,6 +17,10 @@ from probcal.reading.number_form import Mark
 from probcal.reading.table import UserTable
 from probcal.reading.text_column import is_date, is_text, raw_texts
 
+_OTHER_FORMATS = (
+    ".parquet", ".feather", ".arff", ".xlsx", ".xls", ".ods", ".json", ".gz", ".bz2", ".xz", ".zst", ".zip",
+)  # fmt: skip
+
 
 def refuse_path(option: str, path: Path, force: bool) -> None:
     """Raise ProbcalError unless ``path`` can be written. ``option`` names it in messages."""
@@ -28,6 +32,16 @@ def refuse_path(option: str, path: Path, force: bool) -> None:
         raise ProbcalError(f"{option}: {path} is not a regular file; name another")
     if path.exists() and not force:
         raise ProbcalError(f"{option}: {path} already exists and is not overwritten; add --force or choose another")
+
+
+def refuse_other_format(option: str, path: Path, has_parquet: bool = False) -> None:
+    """Raise ProbcalError where the suffix of ``path`` is of another format than delimited text, or also Parquet."""
+    suffix = path.suffix.lower()
+    if suffix in _OTHER_FORMATS and not (has_parquet and suffix == ".parquet"):
+        formats, names = (
+            ("delimited text or Parquet", ".csv or .parquet") if has_parquet else ("delimited text", ".csv")
+        )
+        raise ProbcalError(f"{option} writes {formats}, but {path} has another suffix; name a {names} file")
 
 
 def write_output(option: str, path: Path, content: str | bytes) -> None:

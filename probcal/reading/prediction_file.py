@@ -367,12 +367,18 @@ def label_order(labels: Sequence[str], source: str, column: str, positive: str |
     A column named ``p(LABEL)`` or ``p(LABEL)_beta``, as an exported model and ``probcal apply`` write it, holds the
     probability of its label.
     """
-    named = _OF_LABEL.fullmatch(column)
-    if positive is None and named and (label := same_label(named[1], list(labels))) in labels:
+    named = label_of_name(column)
+    if positive is None and named is not None and (label := same_label(named, list(labels))) in labels:
         positive = label
     positive = positive or _positive_of(labels, source, column)
     negatives = [label for label in labels if label != positive]
     return negatives[0] if len(negatives) == 1 else f"not {positive}", positive
+
+
+def label_of_name(column: str) -> str | None:
+    """Return the label whose probability a column named ``p(LABEL)`` or ``p(LABEL)_beta`` holds."""
+    named = _OF_LABEL.fullmatch(column)
+    return None if named is None else named[1]
 
 
 def rest_notes(counts: Mapping[str, int], positive: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 
 import numpy as np
 import pandas as pd
@@ -132,6 +133,41 @@ def test_several_classes_have_a_column_each(here):
     np.testing.assert_array_equal(found[["p_cat_dirichlet", "p_cow_dirichlet", "p_dog_dirichlet"]], expected)
 
 
+def test_columns_that_name_their_classes_may_be_in_any_order(here):
+    written(three_classes(), here / "c.csv")
+    export("c.csv", "-p", "p_*", "-t", "y", "-c", "dirichlet")
+    expected = probcal("apply", "map.json", "c.csv").stdout
+    frame = three_classes()
+    frame[["p_dog", "p_cow", "y", "p_cat"]].to_csv("other.csv", index=False)
+    for words in (("-p", "p_*"), ("-p", "p_dog", "-p", "p_cat", "-p", "p_cow"), ()):
+        assert probcal("apply", "map.json", "other.csv", *words, "-o", "o.csv", "--force").exit_code == 0
+        found, wanted = pd.read_csv("o.csv"), pd.read_csv(StringIO(expected))
+        pd.testing.assert_frame_equal(found[wanted.columns], wanted)
+    frame.rename(columns={"p_cat": "s1", "p_cow": "s2", "p_dog": "s3"}).to_csv("plain.csv", index=False)
+    assert "the columns s3, s1, s2 do not name the classes of the map, cat, cow, dog; repeat --probability" in refused(
+        "apply", "map.json", "plain.csv", "-p", "s*"
+    )
+    in_order = probcal("apply", "map.json", "plain.csv", "-p", "s1", "-p", "s2", "-p", "s3").stdout
+    assert in_order.splitlines()[1:] == expected.splitlines()[1:]
+
+
+def test_the_probability_of_the_other_class_is_refused(here):
+    frame = two_classes().rename(columns={"p": "p(yes)"}).assign(y=lambda table: table.y.map({0: "no", 1: "yes"}))
+    frame["p(no)"] = 1 - frame["p(yes)"]
+    frame.to_csv("b.csv", index=False)
+    export("b.csv", "-p", "p(yes)", "-t", "y", "-c", "beta")
+    assert probcal("apply", "map.json", "b.csv", "-p", "p(yes)").exit_code == 0
+    message = 'column "p(no)" is of "no", and the map takes the probability of "yes"'
+    assert message in refused("apply", "map.json", "b.csv", "-p", "p(no)")
+    assert message in refused("apply", "map.json", "--as", "sql", "-p", "p(no)")
+    export("b.csv", "-p", "p(no)", "-p", "p(yes)", "-t", "y", "-c", "temperature", "--force")
+    one, other = (
+        probcal("apply", "map.json", "--as", "sql", "-p", f"p({a})", "-p", f"p({b})").stdout
+        for a, b in (("no", "yes"), ("yes", "no"))
+    )
+    assert one == other
+
+
 def test_a_map_of_scores_takes_scores(here):
     (here / "map.json").write_text(SigmoidCalibrator(input="score").fit([-2.0, 1, -1, 3], [0, 0, 1, 1]).to_json())
     (here / "new.csv").write_text("s\n-7.5\n12\n")
@@ -217,6 +253,11 @@ def test_what_is_doubtful_in_new_rows_is_said(here):
         ),
         (("map.json", "a.csv", "-p", "p", "-p", "w"), 'column "w" holds 2'),
         (("map.json", "a.csv", "-o", "a.csv"), "a.csv already exists"),
+        (
+            ("map.json", "a.csv", "-o", "new.xlsx"),
+            "-o writes delimited text or Parquet, but new.xlsx has another suffix",
+        ),
+        (("map.json", "a.csv", "-o", "new.csv.gz"), "has another suffix; name a .csv or .parquet file"),
         (("map.json", "b.csv"), 'already has a column "p_beta"'),
     ],
 )
