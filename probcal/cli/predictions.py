@@ -270,6 +270,7 @@ def apply(
     """
     from probcal.deploy.map_files import apply_map, write_form
     from probcal.reading.output_file import refuse_other_format, refuse_path
+    from probcal.reading.reading_options import READ_AS_IT_IS
 
     if output is not None:
         refuse_path("-o", output, force)
@@ -277,6 +278,8 @@ def apply(
             refuse_other_format("-o", output, has_parquet=True)
     print_text = partial(click.echo, nl=False)
     if form is not None and table is None:
+        if decimal is not None or reading != READ_AS_IT_IS:
+            raise click.UsageError("--as reads no TABLE; leave out --decimal, --missing, --sheet and --skip-lines")
         write_form(map_, form, output, probability, print_text)
     elif form is None and table is not None:
         apply_map(map_, table, output, probability, decimal, print_text, _print_note, reading)

@@ -47,7 +47,7 @@ def read_map(path: Path, source: str = "") -> tuple[Any, dict[str, Any]]:
     try:
         if path.is_file() and path.stat().st_size > _MOST_BYTES:
             raise ProbcalError(f"{path} is larger than a map can be; {advice}")
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")  # editors may write a mark
         calibrator = map_from_json(text)
     except OSError as error:
         raise ProbcalError(f"{path}: {error.strerror or error}; {advice}") from None
@@ -78,6 +78,8 @@ def write_form(
     Raises ProbcalError if the map has no such form, and MissingPackage without the package onnx.
     """
     calibrator, audit = read_map(path)
+    if given and form != "sql":
+        raise ProbcalError(f"--probability names the columns of --as sql, and --as {form} has none; leave it out")
     if form == "onnx" and output is None:
         raise ProbcalError("--as onnx: an ONNX graph is no text; name its file with -o, such as -o map.onnx")
     try:

@@ -78,7 +78,7 @@ def test_a_record_with_unknown_keys_is_read(here):
     content = json.loads((here / "map.json").read_text())
     assert (content["audit"]["cost"], content["audit"]["cluster"]) == (None, None)
     content["audit"] |= {"of a later version": [1, {"a": None}]}
-    (here / "map.json").write_text(json.dumps(content))
+    (here / "map.json").write_text("\ufeff" + json.dumps(content))  # with the mark of some editors
     assert probcal("apply", "map.json", "a.csv").exit_code == 0
 
 
@@ -305,6 +305,9 @@ def test_the_map_is_written_for_other_programs(here):
         (["map.json", "--as", "onnx"], "an ONNX graph is no text; name its file with -o, such as -o map.onnx"),
         (["map.json", "--as", "python", "-o", "a.csv"], "a.csv already exists and is not overwritten"),
         (["map.json", "--as", "sql", "-p", "a", "-p", "b"], "the map was fitted on 1 column(s) of scores, not 2"),
+        (["map.json", "--as", "python", "-p", "p"], "names the columns of --as sql, and --as python has none"),
+        (["map.json", "--as", "sql", "--missing", "-99"], "--as reads no TABLE; leave out --decimal, --missing"),
+        (["map.json", "--as", "sql", "--decimal", ","], "--as reads no TABLE; leave out --decimal, --missing"),
         (["three.json", "--as", "sql"], "three.json: the map has 3 classes, and formulas are for two"),
     ],
 )
