@@ -263,8 +263,8 @@ def apply(
     """Add calibrated probabilities to TABLE with the map in the JSON file MAP. No label is needed.
 
     TABLE is a CSV file (or other delimited text), Parquet or ARFF, or - for standard input. Each row is kept as it is,
-    and has a new column, such as p_beta. MAP is a file of probcal measure --export, or of to_json of a map. Reading
-    it runs no code.
+    and has a new column, such as p_beta, which is empty where the row has no probability. MAP is a file of probcal
+    measure --export, or of to_json of a map. Reading it runs no code.
 
     With --as, the map is written for another program, and no TABLE is read: probcal apply map.json --as sql
     """
