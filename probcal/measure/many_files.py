@@ -142,6 +142,7 @@ def summarised(
         table=table, target=target, columns=request.probability, classes=(negative, positive),
         y=everything.y, p=everything.p, weight=everything.weight, has_weights=request.weight is not None, groups={},
         mark=".", notes=rest_notes(counts, positive), cells=everything, group_cells=cells,
+        weight_column=request.weight,
     )  # fmt: skip
 
 
