@@ -7,7 +7,7 @@ environment, which you make by `python -m venv` and `pip install`, and name by i
 
 namesake needs probcal (the other project of this name) and pandas; mcgrad: MCGrad; skl2onnx: skl2onnx, onnxruntime and
 pandas; m2cgen: m2cgen and pandas; autogluon: autogluon.tabular[lightgbm]; skore: skore; mapie: MAPIE and pandas.
-Anchors without a python are said to be absent. Takes five minutes.
+Anchors without a python are said to be absent. Takes four minutes of CPU time, half of them for skore.
 """
 
 from __future__ import annotations
