@@ -85,7 +85,15 @@ def run(
     """
     from dataclasses import replace
 
-    from probcal.config.experiment import find_config, read_experiment
+    from probcal.config.config_files import find_config
+    from probcal.runner.instruction_set import restart_with
+    from probcal.yaml_file import YamlFile
+
+    file = YamlFile.read(find_config(config))
+    if not dry_run and file.path.is_file():  # and no pipe, which is read once
+        restart_with(file.data.get("processor"))
+
+    from probcal.config.experiment import parse_experiment
     from probcal.data.load import data_folder
     from probcal.runner.data_step import current_data
     from probcal.runner.description import other_file_notes, small_experiment
@@ -98,9 +106,10 @@ def run(
     )
     from probcal.runner.run import run_experiment
     from probcal.runner.run_options import RunOptions
+    from probcal.runner.shared_imports import fork_early_server
     from probcal.store.folder import Store
 
-    experiment, originals = read_experiment(find_config(config)), data_folder(data_dir)
+    experiment, originals = parse_experiment(file), data_folder(data_dir)
     if seed is not None:
         experiment = replace(experiment, seed=seed)
     if in_small:
@@ -123,6 +132,8 @@ def run(
         click.echo(printable("\n".join(plan_lines(plan, every_cell=True))))
         return
     options.refuse_clusters({"-j": jobs, "--workers": workers, "--scheduler": scheduler})
+    if workers is None and scheduler is None:
+        fork_early_server(subset)
     sys.exit(run_experiment(experiment, subset, run_options, lambda line: click.echo(printable(line), err=True)))
 
 

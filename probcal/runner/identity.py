@@ -58,14 +58,14 @@ def _components(class_paths: tuple[str, ...], parts: tuple[str, ...]) -> tuple[s
     return numerics().used((*class_paths, *imported), parts, any_learner=_may_have_any_learner(class_paths))
 
 
-def used_modules(cell: Cell) -> tuple[str, ...]:
+def used_modules(column: ExperimentColumn) -> tuple[str, ...]:
     """Return the modules of the learner's and method's classes, of nested components, and of their fast paths."""
-    return _modules(cell.column.class_paths, "class weights" in used_components(cell))
+    return _modules(column.class_paths)
 
 
 @cache
-def _modules(class_paths: tuple[str, ...], has_fast_paths: bool) -> tuple[str, ...]:
-    if not has_fast_paths:
+def _modules(class_paths: tuple[str, ...]) -> tuple[str, ...]:
+    if "class weights" not in _components(class_paths, ()):
         fast_paths = []
     elif _may_have_any_learner(class_paths):
         from sklearn.pipeline import Pipeline  # commands that only read results need no scikit-learn
