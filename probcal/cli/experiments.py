@@ -5,16 +5,12 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from probcal._io import printable
 from probcal.cli import options
 from probcal.cli import suggestions as complete
-
-if TYPE_CHECKING:
-    from probcal.store.stored_experiment import Selection
 
 
 @options.command(
@@ -34,7 +30,9 @@ if TYPE_CHECKING:
     interrupted=options.KEPT_CELLS,
 )
 @options.config_argument
-@options.selection
+@options.dataset_option
+@options.learner_option
+@options.method_option
 @click.option("-j", "--jobs", metavar="N", type=click.IntRange(1), show_default="1", help="Number of cells at a time.")
 @click.option("--scheduler", metavar="ADDRESS", help="Run cells on the Dask cluster at this address: tcp://host:8786.")
 @click.option(
@@ -60,7 +58,9 @@ if TYPE_CHECKING:
 @options.trusted_imports
 def run(
     config: str,
-    selection: Selection,
+    datasets: tuple[str, ...],
+    learners: tuple[str, ...],
+    methods: tuple[str, ...],
     jobs: int | None,
     scheduler: str | None,
     workers: int | None,
@@ -114,7 +114,7 @@ def run(
         experiment = replace(experiment, seed=seed)
     if in_small:
         experiment = small_experiment(experiment)
-    subset = experiment.select(selection.datasets, selection.learners, selection.methods)
+    subset = experiment.select(datasets, learners, methods)
     folder = Path(output) if output else Path("results") / experiment.name
     command = shlex.join(["probcal", *sys.argv[1:]])
     run_options = RunOptions(

@@ -93,7 +93,8 @@ def restart(variables: Mapping[str, str]) -> None:
     with block_signals():  # which the new program inherits
         _end_watchdog()
         with suppress(OSError):
-            os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], {**os.environ, **variables, _RESTARTED: "1"})
+            arguments = [sys.executable, *sys.orig_argv[1:]]
+            os.execve(sys.executable, arguments, {**os.environ, **variables, _RESTARTED: "1"})  # noqa: S606
         _start_watchdog()
 
 

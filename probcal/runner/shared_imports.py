@@ -21,7 +21,6 @@ import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing import util
-from pathlib import Path
 from typing import Any, NoReturn
 
 from probcal.config.experiment import Experiment
@@ -44,7 +43,9 @@ def fork_early_server(experiment: Experiment) -> None:
     pairs = (experiment.with_overrides(card, column) for card in experiment.cards for column in experiment.columns)
     columns = {id(pair[1]): pair[1] for pair in pairs if pair is not None}.values()
     modules = {module for column in columns for module in used_modules(column)}
-    if {module.partition(".")[0] for module in modules} <= {"probcal", "sklearn"} and {*experiment.metrics} <= {*METRICS}:
+    if {module.partition(".")[0] for module in modules} <= {"probcal", "sklearn"} and {*experiment.metrics} <= {
+        *METRICS
+    }:
         with _forks():
             start_early(experiment.processor, modules)
 
@@ -53,7 +54,7 @@ def fork_early_server(experiment: Experiment) -> None:
 def _forks() -> Iterator[None]:
     """Fork this process where ``multiprocessing`` would start a new Python."""
     start = util.spawnv_passfds
-    util.spawnv_passfds = _fork
+    util.spawnv_passfds = _fork  # type: ignore[assignment]  # the types of what multiprocessing gives
     try:
         yield
     finally:
