@@ -126,11 +126,14 @@ def read_experiment(path: Path) -> Experiment:
     return parse_experiment(YamlFile.read(path))
 
 
-def parse_experiment(file: YamlFile) -> Experiment:
-    """Return the experiment in a file already read. Raise FileProblems with all its faults."""
+def parse_experiment(file: YamlFile, *, check_classes: bool = True) -> Experiment:
+    """Return the experiment in a file already read. Raise FileProblems with all its faults.
+
+    Without ``check_classes``, classes of probcal and scikit-learn are not imported, and parameters are as given.
+    """
     card_of = card_reader(file.path.parent)
     validation = Validation(ExperimentFile, file, card_of)
-    resolution = Resolution(file, validation.faulty_paths, card_of)
+    resolution = Resolution(file, validation.faulty_paths, card_of, check_classes=check_classes)
     check_splits(file, validation.faulty_paths, card_of)
     # Raises last, so that the faults of columns and splits are reported together with those of the model.
     content = validation.finish()
