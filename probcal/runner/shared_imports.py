@@ -18,34 +18,35 @@ import select
 import sys
 import threading
 import traceback
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing import util
 from typing import Any, NoReturn
 
 from probcal.config.experiment import Experiment
-from probcal.metrics.registry import METRICS
+from probcal.metrics.plugins import metric_modules
 from probcal.runner.identity import used_modules
 from probcal.runner.instruction_set import has_level
 from probcal.runner.interruption import forget_command, is_command
 from probcal.runner.pool import start_early
 
+_OPEN_FILES = "/proc/self/fd"
+"""The open files of this process, on Linux."""
 _DEFAULT_OBJECTS_PER_COLLECTION = 700
 """Python's own number, which ``probcal.__main__`` raises for the command."""
 
 
 def fork_early_server(experiment: Experiment) -> None:
     """Fork the server of the workers from this process, if that is safe. Otherwise the first worker starts one."""
-    if not is_command() or sys.platform != "linux" or threading.active_count() > 1:
+    if not is_command() or not os.path.isdir(_OPEN_FILES) or threading.active_count() > 1:
         return
     if experiment.processor is not None and not has_level(experiment.processor):
         return
     pairs = (experiment.with_overrides(card, column) for card in experiment.cards for column in experiment.columns)
     columns = {id(pair[1]): pair[1] for pair in pairs if pair is not None}.values()
-    modules = {module for column in columns for module in used_modules(column)}
-    if {module.partition(".")[0] for module in modules} <= {"probcal", "sklearn"} and {*experiment.metrics} <= {
-        *METRICS
-    }:
+    modules = {module for column in columns for module in used_modules(column)} | {*metric_modules(experiment.metrics)}
+    if {module.partition(".")[0] for module in modules} <= {"probcal", "sklearn"}:
         with _forks():
             start_early(experiment.processor, modules)
 
@@ -65,7 +66,10 @@ def _fork(_: Any, arguments: Sequence[str], descriptors: Sequence[int]) -> int:
     """Return the process that runs the code at the end of ``arguments``, and has these ``descriptors`` open."""
     for stream in (sys.stdout, sys.stderr):
         stream.flush()  # the other process would print it again
-    process = os.fork()
+    with warnings.catch_warnings():
+        # Python 3.12 warns of threads, and libraries start some that sleep when they are imported.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        process = os.fork()
     if process == 0:
         _serve(arguments[-1], descriptors)
     return process
@@ -90,7 +94,7 @@ def _serve(code: str, descriptors: Sequence[int]) -> NoReturn:
 
 def _close_all_but(descriptors: Sequence[int]) -> None:
     # Above all the end of the pipe that tells the watchdog of the command that this one has ended.
-    for name in os.listdir("/proc/self/fd"):
+    for name in os.listdir(_OPEN_FILES):
         if int(name) not in descriptors:
             with suppress(OSError):
                 os.close(int(name))
