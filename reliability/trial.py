@@ -32,6 +32,7 @@ CELLS = 336
 _MANY = """
 name: many
 seed: 7
+processor: x86-64-v3
 repeats: 14
 datasets: [wisconsin, digits-odd, wine-first]
 learners:

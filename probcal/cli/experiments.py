@@ -5,16 +5,12 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from probcal._io import printable
 from probcal.cli import options
 from probcal.cli import suggestions as complete
-
-if TYPE_CHECKING:
-    from probcal.store.stored_experiment import Selection
 
 
 @options.command(
@@ -34,7 +30,9 @@ if TYPE_CHECKING:
     interrupted=options.KEPT_CELLS,
 )
 @options.config_argument
-@options.selection
+@options.dataset_option
+@options.learner_option
+@options.method_option
 @click.option("-j", "--jobs", metavar="N", type=click.IntRange(1), show_default="1", help="Number of cells at a time.")
 @click.option("--scheduler", metavar="ADDRESS", help="Run cells on the Dask cluster at this address: tcp://host:8786.")
 @click.option(
@@ -60,7 +58,9 @@ if TYPE_CHECKING:
 @options.trusted_imports
 def run(
     config: str,
-    selection: Selection,
+    datasets: tuple[str, ...],
+    learners: tuple[str, ...],
+    methods: tuple[str, ...],
     jobs: int | None,
     scheduler: str | None,
     workers: int | None,
@@ -85,7 +85,15 @@ def run(
     """
     from dataclasses import replace
 
-    from probcal.config.experiment import find_config, read_experiment
+    from probcal.config.config_files import find_config
+    from probcal.runner.instruction_set import restart_with
+    from probcal.yaml_file import YamlFile
+
+    file = YamlFile.read(find_config(config))
+    if not dry_run and file.path.is_file():  # and no pipe, which is read once
+        restart_with(file.data.get("processor"))
+
+    from probcal.config.experiment import parse_experiment
     from probcal.data.load import data_folder
     from probcal.runner.data_step import current_data
     from probcal.runner.description import other_file_notes, small_experiment
@@ -98,14 +106,15 @@ def run(
     )
     from probcal.runner.run import run_experiment
     from probcal.runner.run_options import RunOptions
+    from probcal.runner.shared_imports import fork_early_server
     from probcal.store.folder import Store
 
-    experiment, originals = read_experiment(find_config(config)), data_folder(data_dir)
+    experiment, originals = parse_experiment(file), data_folder(data_dir)
     if seed is not None:
         experiment = replace(experiment, seed=seed)
     if in_small:
         experiment = small_experiment(experiment)
-    subset = experiment.select(selection.datasets, selection.learners, selection.methods)
+    subset = experiment.select(datasets, learners, methods)
     folder = Path(output) if output else Path("results") / experiment.name
     command = shlex.join(["probcal", *sys.argv[1:]])
     run_options = RunOptions(
@@ -123,6 +132,8 @@ def run(
         click.echo(printable("\n".join(plan_lines(plan, every_cell=True))))
         return
     options.refuse_clusters({"-j": jobs, "--workers": workers, "--scheduler": scheduler})
+    if workers is None and scheduler is None:
+        fork_early_server(subset)
     sys.exit(run_experiment(experiment, subset, run_options, lambda line: click.echo(printable(line), err=True)))
 
 

@@ -89,14 +89,23 @@ class Resolution:
     """Resolve the columns and exceptions of ``file``, and report to it what does not exist or does not fit.
 
     Parts at ``faulty_paths`` are skipped, because pydantic reports them. So every fault is reported once, and all
-    together. ``card_of`` reads a card.
+    together. ``card_of`` reads a card. ``check_classes`` is as for ``Section``.
     """
 
-    def __init__(self, file: YamlFile, faulty_paths: list[KeyPath], card_of: Callable[[str], Card]) -> None:
+    def __init__(
+        self,
+        file: YamlFile,
+        faulty_paths: list[KeyPath],
+        card_of: Callable[[str], Card],
+        *,
+        check_classes: bool = True,
+    ) -> None:
         self._file = file
         self._card_of = card_of
         self._malformed = {key_path[:2] for key_path in faulty_paths}
-        self._learners, self._methods = Section(file, LEARNER, faulty_paths), Section(file, METHOD, faulty_paths)
+        self._learners, self._methods = (
+            Section(file, kind, faulty_paths, check_classes=check_classes) for kind in (LEARNER, METHOD)
+        )
         self._combinations = {
             learner: [] if ("combinations", learner) in self._malformed else _METHOD_LISTS.validate_python(methods)
             for learner, methods in named_items(file.data.get("combinations")).items()
@@ -161,7 +170,8 @@ class Resolution:
         wrapper = replace(
             wrapper, params={**wrapper.params, **resolve_names(params)}, paper=wrapper.paper if base.paper else None
         )
-        if fault := self._misfit(self._learners.classes[learner], base.params, wrapper):
+        has_classes = learner in self._learners.classes and method in self._methods.classes
+        if has_classes and (fault := self._misfit(self._learners.classes[learner], base.params, wrapper)):
             self._file.report(key_path, f"{learner} with {method}: {fault}")
         label = " ".join([f"{wrapper.label}{base.label}", *_named_variants(base, wrapper)])
         self.columns.append(ExperimentColumn(base, wrapper, label))
@@ -251,7 +261,8 @@ class Resolution:
 
     def _check_settings(self, path: KeyPath, entry: OverrideEntry, learner: str, method: str) -> None:
         base, wrapper = self._learners.valid_components.get(learner), self._methods.valid_components.get(method)
-        if base is None or wrapper is None:
+        has_classes = learner in self._learners.classes and method in self._methods.classes
+        if base is None or wrapper is None or not has_classes:
             return
         component, params = self._learners.classes[learner], base.params
         if use := find_learner(entry.use or ""):

@@ -15,7 +15,7 @@ from probcal.components.classes import (
     unknown_parameters,
     value_fault,
 )
-from probcal.components.nested import build, is_component, resolve_names
+from probcal.components.nested import build, is_component, paths, resolve_names
 from probcal.components.nested import faults as nested_faults
 from probcal.components.registry import LEARNER_NAMES, METHOD_NAMES, Builtin, Registry
 from probcal.components.trust import text_faults, trusted_class
@@ -65,16 +65,20 @@ METHOD = Kind("method", METHOD_NAMES, "sklearn.calibration.CalibratedClassifierC
 
 
 class Section:
-    """Read ``learners`` or ``methods``. Entries at ``faulty_paths`` are skipped, because pydantic reports them."""
+    """Read ``learners`` or ``methods``. Entries at ``faulty_paths`` are skipped, because pydantic reports them.
 
-    def __init__(self, file: YamlFile, kind: Kind, faulty_paths: list[KeyPath]) -> None:
-        self._file, self._kind = file, kind
+    Without ``check_classes``, classes of probcal and scikit-learn are not imported, and parameters are as given.
+    """
+
+    def __init__(self, file: YamlFile, kind: Kind, faulty_paths: list[KeyPath], *, check_classes: bool = True) -> None:
+        self._file, self._kind, self._check_classes = file, kind, check_classes
         self.key_paths: dict[str, KeyPath] = {}
         """Name -> key path of every named entry, even a malformed one, and of its variants."""
         self.families: dict[str, list[str]] = {}
         """Entry -> the names of its variants, or its own name where it has none."""
         self.entries: dict[str, Any] = {}
         self.classes: dict[str, type] = {}
+        """Variant -> class, for those that are checked."""
         self.valid_components: dict[str, Component] = {}
         """Variant -> component, for variants without a fault of their own."""
         self.reported_names: list[str] = []
@@ -123,6 +127,11 @@ class Section:
                 raise ProbcalError(unknown_name(word, type_name, self._kind.names.known(), hint) + OF_A_PLUGIN)
             # any other class is named by its import path
             builtin = builtin or Builtin(type_name, about="", label=name)
+            if not self._check_classes and _names_own_classes(builtin.path, entry):
+                for variant, params in (entry.variants or {"": {}}).items():
+                    variant_component = _component(name, variant, builtin, entry, {**entry.params, **params})
+                    self.valid_components[variant_component.name] = variant_component
+                return
             component = trusted_class(builtin.path)
             if misfit := self._kind.fault(component):
                 raise ProbcalError(misfit)
@@ -175,9 +184,14 @@ class Section:
         return bool(faults)
 
     def _check_values(
-        self, component: type, builtin: Builtin, params: dict[str, Any], paths: dict[str, KeyPath], shared_path: KeyPath
+        self,
+        component: type,
+        builtin: Builtin,
+        params: dict[str, Any],
+        key_paths: dict[str, KeyPath],
+        shared_path: KeyPath,
     ) -> bool:
-        """Report each faulty parameter at its path in ``paths``, or a fault of all together at ``shared_path``.
+        """Report each faulty parameter at its path in ``key_paths``, or a fault of all together at ``shared_path``.
 
         Return whether there is no fault.
         """
@@ -193,7 +207,7 @@ class Section:
             # Several parameters can have one fault, such as that two of them do not go together.
             if message is not None and message not in messages:
                 messages.add(message)
-                self._file.report((*paths[parameter], parameter), message)
+                self._file.report((*key_paths[parameter], parameter), message)
         if not messages:
             self._file.report(shared_path, fault)
         return False
@@ -223,6 +237,12 @@ def parameter_faults(component: type, params: Mapping[str, Any], key_path: KeyPa
     own_params = {name: value for name, value in params.items() if not (is_nested and name == "estimator")}
     messages = [*unknown_parameters(component, own_params).items(), *text_faults(component, params)]
     return [*(((*key_path, name), message) for name, message in messages), *nested_faults(params, key_path)]
+
+
+def _names_own_classes(path: str, entry: Any) -> bool:
+    """Return whether an entry and its variants name only classes of probcal and scikit-learn."""
+    nested = paths(resolve_names([entry.params, *(entry.variants or {}).values()]))
+    return {name.partition(".")[0] for name in (path, *nested)} <= {"probcal", "sklearn"}
 
 
 def _component(name: str, variant: str, builtin: Builtin, entry: Any, params: dict[str, Any]) -> Component:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from probcal._io import shipped
 from probcal.config.columns import ExperimentColumn, Override, Resolution
+from probcal.config.config_files import config_names, find_config
 from probcal.config.entries import Component
 from probcal.config.experiment_file import MOST_SPLITS, ExperimentFile, card_reader
 from probcal.data.card import Card
@@ -123,47 +121,19 @@ class Experiment:
         return replace(self, cards=cards, columns=columns)
 
 
-_TABLE_ENDINGS = {".csv", ".tsv", ".parquet", ".arff", ".xlsx", ".xlsm", ".xls", ".ods"}
-
-
-def config_names() -> list[str]:
-    """Return the names of the shipped experiments, sorted."""
-    return sorted(path.stem for path in shipped("configs").glob("*.yaml"))
-
-
-def find_config(name: str) -> Path:
-    """Return ``name`` as a path, or the path of the shipped experiment of that name.
-
-    Raises ProbcalError when neither exists.
-    """
-    path = Path(name)
-    # A folder of that name holds results and no experiment. A Path would raise an error for a name that is too long.
-    is_shipped = name in config_names() and not os.path.isfile(path)
-    if not is_shipped and os.path.isfile(path) and _TABLE_ENDINGS & {ending.lower() for ending in path.suffixes}:
-        raise ProbcalError(
-            f"{name} is a table, and an experiment is a YAML file; to rank learners and methods on a table, type: "
-            f"probcal try {shlex.quote(name)} --target COLUMN"
-        )
-    if not is_shipped and (path.suffix in (".yaml", ".yml") or os.path.exists(path)):
-        return path
-    if is_shipped:
-        return shipped("configs") / f"{name}.yaml"
-    raise ProbcalError(
-        f'there is no file "{name}" and no shipped experiment of that name'
-        f"{did_you_mean(name, config_names())} (shipped: {', '.join(config_names())})"
-    )
-
-
 def read_experiment(path: Path) -> Experiment:
     """Return the experiment in ``path``. Raise FileProblems with all its faults, each with its line."""
     return parse_experiment(YamlFile.read(path))
 
 
-def parse_experiment(file: YamlFile) -> Experiment:
-    """Return the experiment in a file already read. Raise FileProblems with all its faults."""
+def parse_experiment(file: YamlFile, *, check_classes: bool = True) -> Experiment:
+    """Return the experiment in a file already read. Raise FileProblems with all its faults.
+
+    Without ``check_classes``, classes of probcal and scikit-learn are not imported, and parameters are as given.
+    """
     card_of = card_reader(file.path.parent)
     validation = Validation(ExperimentFile, file, card_of)
-    resolution = Resolution(file, validation.faulty_paths, card_of)
+    resolution = Resolution(file, validation.faulty_paths, card_of, check_classes=check_classes)
     check_splits(file, validation.faulty_paths, card_of)
     # Raises last, so that the faults of columns and splits are reported together with those of the model.
     content = validation.finish()

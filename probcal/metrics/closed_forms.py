@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import expit, logit, ndtri
 
 from probcal.metrics.checked_rows import Rows, cluster_sums, effective_rows
 from probcal.metrics.curves import wilson
@@ -63,6 +62,8 @@ def intercept_interval(rows: Rows, intercept: float, level: float) -> Bounds:
 
     It is NaN where the ``intercept`` is not defined.
     """
+    from scipy.special import expit, logit
+
     p = expit(logit(rows.p) + intercept) if math.isfinite(intercept) else rows.p
     information = float(rows.weight @ (p * (1 - p))) * effective_rows(rows.weight, rows.weight**2) / rows.weight.sum()
     return normal_interval(intercept, 1 / information, level) if math.isfinite(intercept) else (math.nan, math.nan)
@@ -73,6 +74,8 @@ def slope_interval(rows: Rows, slope: float, level: float) -> Bounds:
 
     It is NaN where the ``slope`` is not defined or infinite.
     """
+    from scipy.special import expit, logit
+
     if not math.isfinite(slope):
         return math.nan, math.nan
     x = logit(rows.p)
@@ -170,5 +173,7 @@ def _variance_of_mean(deviations: np.ndarray, weight: np.ndarray, cluster: np.nd
 
 def normal_interval(mean: float, variance: float, level: float) -> Bounds:
     """Return the interval of a mean whose estimate has this variance."""
+    from scipy.special import ndtri
+
     half = float(ndtri((1 + level) / 2)) * math.sqrt(variance)
     return mean - half, mean + half

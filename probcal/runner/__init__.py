@@ -15,6 +15,8 @@ A cell has ended when its result is stored, and it is done when it ended with su
 path, and ``execute`` tells where its result comes from. ``interruption`` ends a command on Ctrl-C. ``progress`` tells
 how far a run is, to its terminal and to others, and ``time_left`` how long it takes.
 
+``shared_imports`` lets the program ``probcal`` and its workers import scikit-learn once for all of them.
+
 Other commands use ``status``, ``verify`` and ``recompute`` (are stored numbers right?), ``merge`` (join folders), and
 ``stale_data`` (were they made of the present data?). ``witness`` shows whether an edit of the code changed a number.
 """

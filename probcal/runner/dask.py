@@ -89,7 +89,7 @@ def find_fault(
     except (ProbcalError, OSError) as error:
         return f"{error} (the run was started in {modules})", True
     # Also a module that is missing here.
-    names = sorted({*digests, *(code.keys() & {*identity.used_modules(planned.cell)})})
+    names = sorted({*digests, *(code.keys() & {*identity.used_modules(planned.cell.column)})})
     differences = [f"code of {name}" for name in names if code.get(name) != digests.get(name)]
     differences = differences or [part for part, digest in planned.key.items() if key.get(part) != digest]
     return f"has other {', '.join(differences)} than the run was planned with" if differences else "", True

@@ -162,8 +162,10 @@ def other_file_notes(experiment: Experiment, store: Store) -> Iterator[str]:
     )
 
 
-def load_experiment(store: Store) -> Experiment:
+def load_experiment(store: Store, *, check_classes: bool = True) -> Experiment:
     """Return the experiment of a results folder, as it was last run.
+
+    ``check_classes`` is as for ``parse_experiment``: the run that stored the experiment has checked them.
 
     Raises StoreError when it was not stored completely, and FileProblems when it is no longer valid.
     """
@@ -174,7 +176,8 @@ def load_experiment(store: Store) -> Experiment:
                 f'{store.folder / "experiment.json"} has no sound "{name}"; run the experiment again to write it anew'
             )
     path = store.folder / description["config_path"]
-    experiment = replace(parse_experiment(YamlFile(path, description["config"])), seed=description["seed"])
+    file = YamlFile(path, description["config"])
+    experiment = replace(parse_experiment(file, check_classes=check_classes), seed=description["seed"])
     return small_experiment(experiment) if description["quick"] else experiment
 
 

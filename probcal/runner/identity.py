@@ -20,7 +20,6 @@ from probcal.components.nested import canonical
 from probcal.components.numerics import numerics
 from probcal.components.registry import plugin_package
 from probcal.data.load import known_fingerprint
-from probcal.fast_paths.fast_path import modules_for
 from probcal.metrics.plugins import metric_modules
 from probcal.metrics.registry import METRICS
 from probcal.runner.package_versions import WEKA_JAR, installed_version, named_weka, python_version
@@ -58,23 +57,26 @@ def _components(class_paths: tuple[str, ...], parts: tuple[str, ...]) -> tuple[s
     return numerics().used((*class_paths, *imported), parts, any_learner=_may_have_any_learner(class_paths))
 
 
-def used_modules(cell: Cell) -> tuple[str, ...]:
+def used_modules(column: ExperimentColumn) -> tuple[str, ...]:
     """Return the modules of the learner's and method's classes, of nested components, and of their fast paths."""
-    return _modules(cell.column.class_paths, "class weights" in used_components(cell))
+    return _modules(column.class_paths)
 
 
 @cache
-def _modules(class_paths: tuple[str, ...], has_fast_paths: bool) -> tuple[str, ...]:
-    if not has_fast_paths:
-        fast_paths = []
-    elif _may_have_any_learner(class_paths):
-        from sklearn.pipeline import Pipeline  # commands that only read results need no scikit-learn
+def _modules(class_paths: tuple[str, ...]) -> tuple[str, ...]:
+    modules = (*map(_module, class_paths),)
+    if "class weights" not in _components(class_paths, ()):
+        return modules
+    from probcal.fast_paths.fast_path import modules_for  # commands that only read results need no scikit-learn
+
+    if _may_have_any_learner(class_paths):
+        from sklearn.pipeline import Pipeline
 
         # Those of a pipeline are the fast paths of all learners, since any learner may be its last step.
         fast_paths = modules_for(Pipeline)
     else:
         fast_paths = modules_for(import_class(class_paths[0]))
-    return (*map(_module, class_paths), *fast_paths)
+    return (*modules, *fast_paths)
 
 
 def _may_have_any_learner(class_paths: tuple[str, ...]) -> bool:

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
+
+from probcal.runner.interruption import restart
 
 LEVEL: Final = "x86-64-v3"
 """The level of AVX2 and FMA. Every x86-64 server since 2015 has it, and most laptops."""
@@ -58,6 +61,17 @@ def instructions(level: str | None) -> Iterator[None]:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
+
+
+def restart_with(level: Any) -> None:
+    """Start the command again under the variables of a declared level, unless it has them."""
+    if level == LEVEL and sys.platform == "linux" and not has_level(level):
+        restart(level_environment(level))
+
+
+def has_level(level: str) -> bool:
+    """Return whether this process was started under the variables of a level."""
+    return all(os.environ.get(name) == value for name, value in level_environment(level).items())
 
 
 def recorded_level(run: Mapping[str, Any]) -> str:

@@ -28,7 +28,7 @@ import sys
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any, NoReturn
@@ -45,6 +45,7 @@ class _State:
     """Hold the signal that ended the command (``first_signal``), and whether its exit code is decided (``is_over``)."""
 
     is_installed = False
+    is_restarted = False
     is_over = False
     first_signal: int | None = None
     is_reported = False
@@ -61,12 +62,50 @@ def handle_signals() -> None:
     """
     if _State.is_installed or threading.current_thread() is not threading.main_thread():
         return
+    _State.is_restarted = os.environ.pop(_RESTARTED, None) is not None
     _State.is_installed, _State.protected_pids = True, _children()
     sys.excepthook = _handle_exception
     _start_watchdog()
     for number in SIGNALS:
         if number == signal.SIGTERM or signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _handle_signal)
+    if _State.is_restarted:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+
+
+_RESTARTED = "_PROBCAL_RESTARTED"
+"""Environment variable of a command that ``restart`` started."""
+
+
+def is_command() -> bool:
+    """Return whether this process is the program ``probcal``, and no program that uses the library."""
+    return _State.is_installed
+
+
+def restart(variables: Mapping[str, str]) -> None:
+    """Start the command again with environment ``variables``, in this process.
+
+    Return where that is impossible, and in a command that was started again already. Signals that come meanwhile are
+    answered by the new program.
+    """
+    if not _State.is_installed or _State.is_restarted or not sys.executable:
+        return
+    with block_signals():  # which the new program inherits
+        _end_watchdog()
+        with suppress(OSError):
+            arguments = [sys.executable, *sys.orig_argv[1:]]
+            os.execve(sys.executable, arguments, {**os.environ, **variables, _RESTARTED: "1"})  # noqa: S606
+        _start_watchdog()
+
+
+def forget_command() -> None:
+    """Handle signals as a new program does, in a process that the command has forked."""
+    signal.set_wakeup_fd(-1)
+    for number in SIGNALS:
+        if signal.getsignal(number) is _handle_signal:  # and not ignored from the start
+            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+    sys.excepthook = sys.__excepthook__
+    _State.is_installed, _State.protected_pids = False, ()
 
 
 @contextmanager
@@ -228,6 +267,16 @@ def _start_watchdog() -> None:
         os.set_blocking(writer, False)
         # Python's C code writes the number of each signal there, also while native code lets no Python code run.
         signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+
+
+def _end_watchdog() -> None:
+    writer = signal.set_wakeup_fd(-1)
+    if writer < 0:
+        return
+    os.close(writer)  # which ends it
+    with suppress(OSError):
+        os.waitpid(_State.protected_pids[-1], 0)
+    _State.protected_pids = _State.protected_pids[:-1]
 
 
 def _watch(pid: int, reader: int, writer: int) -> NoReturn:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import multiprocessing
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from multiprocessing.connection import wait
 
@@ -20,7 +20,7 @@ from probcal.runner.cell import PlannedCell
 from probcal.runner.execute import Outcome
 from probcal.runner.identity import used_modules
 from probcal.runner.instruction_set import instructions
-from probcal.runner.worker import Worker, WorkerDied, preload_modules
+from probcal.runner.worker import Worker, WorkerDied, preload_modules, start_server
 
 _MOST_STARTS = 3
 """Number of workers in a row that may end before they have a cell. After that, the fault is permanent."""
@@ -45,7 +45,7 @@ def run_cells(
     queue, lost_starts = deque(plan), 0
     workers: list[Worker] = []
     level = level or next((planned.cell.processor for planned in plan), None)
-    modules = {module for planned in plan for module in used_modules(planned.cell)}
+    modules = {module for planned in plan for module in used_modules(planned.cell.column)}
     # The user's own modules are left out, because they may change during the run.
     preload_modules(sorted(module for module in modules if module.partition(".")[0] in ("probcal", "sklearn")))
     try:
@@ -85,6 +85,13 @@ def run_cells(
 
 _server_level: list[str | None] = []
 """The level of instructions of the server that forks workers. It is empty before the server starts."""
+
+
+def start_early(level: str | None, modules: Iterable[str]) -> None:
+    """Start the server now, for workers that compute with the instructions of ``level``, with these ``modules``."""
+    preload_modules(sorted(modules))
+    start_server()
+    _server_level.append(level)
 
 
 def _start_workers(run_id: str, level: str | None, n: int) -> list[Worker]:

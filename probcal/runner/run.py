@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 from probcal.config.experiment import Experiment
 from probcal.errors import StoreError
-from probcal.runner import dask
 from probcal.runner.cell import PlannedCell
 from probcal.runner.data_step import current_data, data_changes
 from probcal.runner.description import FILE_PARTS, describe_with_stale_results, other_file_notes
@@ -157,6 +156,8 @@ def _runner(planned_cells: list[PlannedCell], options: RunOptions, say: Callable
         jobs = useful_worker_count(planned_cells, options.jobs)
         yield _Runner(partial(run_cells, jobs=jobs, timeout=options.timeout), jobs, {})
         return
+    from probcal.runner import dask
+
     cluster = {"scheduler": options.scheduler} if options.scheduler else {"workers": options.workers}
     with dask.open_client(options) as client:
         run_on_cluster = partial(dask.run_cells, client=client, options=options, say=say)

@@ -33,7 +33,7 @@ def status_lines(
     if heartbeat := read_heartbeat(store.folder):
         yield from heartbeat_lines(heartbeat)
     try:
-        experiment = load_experiment(store)
+        experiment = load_experiment(store, check_classes=False)  # which takes a second
         data = current_data(experiment.used_cards(), originals)
         plan = make_plan(experiment, store, data, RunOptions(store.folder, strict=strict))
         plan = [

@@ -242,7 +242,7 @@ def run_isolated_cell(planned: PlannedCell, run_id: str) -> tuple[Outcome, bool]
     """
     start, process, cell = time.perf_counter(), os.getpid(), planned.cell
     # First, because the settings that a module makes when it is imported must stay.
-    for module in used_modules(cell):
+    for module in used_modules(cell.column):
         if module in sys.modules:
             continue
         with suppress(BaseException):  # ``execute`` imports it again and reports the error

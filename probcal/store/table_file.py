@@ -227,6 +227,9 @@ class _RowOfColumns(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._dict())
 
+    def __bool__(self) -> bool:
+        return any(values[self._row] is not None for values in self._columns.values())
+
     def _dict(self) -> dict[str, Any]:
         row = self._row
         return {name: values[row] for name, values in self._columns.items() if values[row] is not None}

@@ -102,7 +102,7 @@ def test_selection_restricts_status_and_dry_run(bench):
         assert "2 cells: 2 done" in said
         assert "wine-first/0/tree/direct" in said and "dummy" not in said and "probing" not in said
     path = bench.results / "experiment.json"
-    path.write_text(path.read_text().replace("DummyClassifier", "NoClassifier"))
+    path.write_text(path.read_text().replace("sklearn.dummy.DummyClassifier", "missing.NoClassifier"))
     said = bench.probcal("status", str(bench.results), "-l", "tree").said
     assert "4 cells stored: 4 done; whether they are stale is unknown" in said
 
