@@ -11,7 +11,6 @@ import numpy as np
 from probcal.data.text_values import sort_labels
 from probcal.errors import DataError
 from probcal.measure.batch_column import BatchColumn
-from probcal.measure.class_summary import ClassCells, ClassSums, SummarisedClasses
 from probcal.measure.many_files import (
     MOST_LABELS,
     Mapper,
@@ -21,6 +20,7 @@ from probcal.measure.many_files import (
     rows_of_strata,
     table_of,
 )
+from probcal.measure.summary import ClassCells, ClassSums, SummarisedClasses
 from probcal.reading.prediction_file import (
     POSITIVE_OF_SEVERAL,
     SUM_TOLERANCE,

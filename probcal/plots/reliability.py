@@ -11,8 +11,16 @@ import numpy as np
 from probcal.metrics.checked_rows import checked
 from probcal.metrics.label_columns import class_names
 from probcal.metrics.reliability import LEAST_SHOWN, ReliabilityCurve, reliability_curve, top_label
-from probcal.plots.axes import ensure_axes, in_panel, panel_axes, positive_class_text, predictions_of
-from probcal.plots.logit_axes import logit_limits, set_logit_axes, within_logit_axes
+from probcal.plots.axes import (
+    ensure_axes,
+    in_panel,
+    logit_limits,
+    panel_axes,
+    positive_class_text,
+    predictions_of,
+    set_logit_axes,
+    within_logit_axes,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

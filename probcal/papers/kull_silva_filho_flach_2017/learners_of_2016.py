@@ -33,18 +33,7 @@ class LegacyGaussianNB(GaussianNB):
     """
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Predict the logarithm of the probability of each class.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Numbers.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Log probabilities in nats, in the order of ``classes_``.
-        """
+        """Predict the logarithm of the probability of each class, in nats, (n_rows, n_classes)."""
         joint = np.asarray(self.predict_joint_log_proba(X))
         most = joint.max(axis=1, keepdims=True)
         return np.asarray(joint - (np.log(np.exp(joint - most).sum(axis=1, keepdims=True)) + most))
@@ -60,35 +49,13 @@ class LegacyLogisticRegression(LogisticRegression):
     """
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the log-odds of the second class.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Numbers.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Log-odds in nats.
-        """
+        """Return the log-odds of the second class in nats, (n_rows,)."""
         check_is_fitted(self)
         # The last of the cumulative sums, because numpy's sum adds in an order that depends on the number of terms.
         return np.asarray((np.asarray(X) * self.coef_[0]).cumsum(axis=1)[:, -1] + self.intercept_[0])
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Predict the probability of each class.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Numbers.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, 2)
-            Probabilities, in the order of ``classes_``.
-        """
+        """Predict the probability of each class, (n_rows, 2)."""
         # exp of large negative log-odds is infinite, and the probability 0.
         with np.errstate(over="ignore"):
             positive = 1 / (1 + np.exp(-self.decision_function(X)))
@@ -104,22 +71,7 @@ class LegacyForestClassifier(RandomForestClassifier):
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the forest, as ``sklearn.ensemble.RandomForestClassifier`` does.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Numbers.
-        y : array-like of shape (n_rows,)
-            Labels.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows. None means equal weights.
-
-        Returns
-        -------
-        Self
-            The forest itself.
-        """
+        """Fit the forest, as ``sklearn.ensemble.RandomForestClassifier`` does."""
         super().fit(X, y, sample_weight)
         for one in self.estimators_:
             inner = one.tree_.children_left >= 0
@@ -203,18 +155,7 @@ class LogisticSVC(SVC):
     """
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Predict the probability of each class.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Whatever ``sklearn.svm.SVC`` accepts.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Probabilities, in the order of ``classes_``.
-        """
+        """Predict the probability of each class, (n_rows, n_classes)."""
         check_is_fitted(self)
         scores = learner_scores(self, X, self.classes_)
         if scores.shape[1] == 1:

@@ -28,7 +28,7 @@ from probcal.reporting.html.charts import (
     rank_pictures,
     reliability_chart,
 )
-from probcal.reporting.html.pictures import Picture
+from probcal.reporting.html.page import Picture
 from probcal.reporting.html.run_details import Line, Provenance, provenance
 from probcal.reporting.tables import has_method_rows, tables
 from probcal.store.cell_result import Results, resolve_metric
