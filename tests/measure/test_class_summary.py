@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from probcal.errors import DataError, ProbcalError
 from probcal.measure import many_files, summary
-from probcal.measure.class_files import summarised_classes
+from probcal.measure.file_summaries import summarised_classes
 from probcal.measure.measure import MeasureOptions, measure
 from probcal.measure.measurement import class_sections, likeliest_section, measure_sections
 from probcal.measure.summary import ClassCells, ClassSums, SummarisedClasses
