@@ -81,26 +81,14 @@ class LegacyForestClassifier(RandomForestClassifier):
 
 
 def legacy_isotonic(p: np.ndarray, y: np.ndarray, spline: bool) -> Callable[[np.ndarray], np.ndarray]:
-    """Fit isotonic regression as scikit-learn did before version 0.20.
+    """Return a function from scores to isotonic values, as scikit-learn fitted it before version 0.20.
 
-    Until version 0.19, all rows of one score together weigh as much as a single row of another score. Scores count as
-    one only if they are equal to the last bit.
+    ``p`` are scores and ``y`` labels 0 and 1, (n_rows,) each. Until version 0.19, all rows of one score together weigh
+    as much as a single row of another score. Scores count as one only if they are equal to the last bit.
 
-    Parameters
-    ----------
-    p : ndarray of shape (n_rows,)
-        Scores.
-    y : ndarray of shape (n_rows,)
-        Labels 0 and 1.
-    spline : bool
-        True interpolates by a spline of degree 1, as version 0.17 did. False interpolates linearly, as 0.18 did.
-        Between two scores near 0 that differ by less than 1e-308, the spline is not a number, and Kull, Silva Filho &
-        Flach (2017) take 1/2. It may also be infinite there.
-
-    Returns
-    -------
-    callable
-        Isotonic function from scores of shape (n,) to values of shape (n,).
+    With ``spline`` the function interpolates by a spline of degree 1, as version 0.17 did, and otherwise linearly, as
+    0.18 did. Between two scores near 0 that differ by less than 1e-308, the spline is not a number, and Kull, Silva
+    Filho & Flach (2017) take 1/2. It may also be infinite there.
     """
     knots, place, rows = np.unique(p, return_inverse=True, return_counts=True)
     means = np.bincount(place, weights=y) / rows
