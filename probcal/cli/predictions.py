@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 from click.core import ParameterSource
 
+from probcal._io import printable
 from probcal.cli import suggestions as complete
 from probcal.cli.options import (
     DATA,
@@ -246,7 +247,8 @@ def _print_early(line: str) -> None:
     "--probability",
     multiple=True,
     metavar="COLUMN",
-    help="Column to calibrate (default: those of the map). Repeat it in the order of the classes.",
+    help="Column to calibrate (default: those of the map). For several classes repeat it in their order, or name "
+    "columns after the classes: 'p_*'.",
 )
 @decimal_option
 @reading_options
@@ -261,23 +263,32 @@ def apply(
     """Add calibrated probabilities to TABLE with the map in the JSON file MAP. No label is needed.
 
     TABLE is a CSV file (or other delimited text), Parquet or ARFF, or - for standard input. Each row is kept as it is,
-    and has a new column, such as p_beta. MAP is a file of probcal measure --export, or of to_json of a map. Reading
-    it runs no code.
+    and has a new column, such as p_beta, which is empty where the row has no probability. MAP is a file of probcal
+    measure --export, or of to_json of a map. Reading it runs no code.
 
     With --as, the map is written for another program, and no TABLE is read: probcal apply map.json --as sql
     """
     from probcal.deploy.map_files import apply_map, write_form
-    from probcal.reading.output_file import refuse_path
+    from probcal.reading.output_file import refuse_other_format, refuse_path
+    from probcal.reading.reading_options import READ_AS_IT_IS
 
     if output is not None:
         refuse_path("-o", output, force)
+        if form is None:
+            refuse_other_format("-o", output, has_parquet=True)
     print_text = partial(click.echo, nl=False)
     if form is not None and table is None:
+        if decimal is not None or reading != READ_AS_IT_IS:
+            raise click.UsageError("--as reads no TABLE; leave out --decimal, --missing, --sheet and --skip-lines")
         write_form(map_, form, output, probability, print_text)
     elif form is None and table is not None:
-        apply_map(map_, table, output, probability, decimal, print_text, reading)
+        apply_map(map_, table, output, probability, decimal, print_text, _print_note, reading)
     else:
         raise click.UsageError("give the TABLE to calibrate, or --as with the form of the map, not both")
+
+
+def _print_note(note: str) -> None:
+    click.echo(printable(f"note: {note}"), err=True)
 
 
 _ALARM = 3

@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from itertools import chain, count
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ def load(folder: str | Path) -> ExportedModel:
     Raises
     ------
     DataError
-        If the folder holds no such model, or a package of the model is missing.
+        If the folder holds no such model, or the model cannot be loaded, because a package of it is missing.
 
     See Also
     --------
@@ -68,8 +69,15 @@ def load(folder: str | Path) -> ExportedModel:
 
     folder = Path(folder)
     if not folder.is_dir():
-        raise DataError(f"{folder}: there is no such folder; name the one of probcal try --export")
-    plan, file = load_table_plan(folder / "columns.json"), folder / "model.joblib"
+        fault = "is a file, not a folder" if folder.exists() else "there is no such folder"
+        raise DataError(f"{folder}: {fault}; name the one of probcal try --export")
+    file = folder / "model.joblib"
+    if absent := [name for name in ("columns.json", file.name) if not (folder / name).exists()]:
+        raise DataError(
+            f"{folder}: holds no exported model, because {absent[0]} is missing; name the folder of "
+            "probcal try --export"
+        )
+    plan = load_table_plan(folder / "columns.json")
     try:
         digest = hashlib.sha256(file.read_bytes()).hexdigest()
     except OSError as error:
@@ -80,6 +88,11 @@ def load(folder: str | Path) -> ExportedModel:
         pipeline = joblib.load(file)
     except ModuleNotFoundError as error:
         raise DataError(f"{file}: needs the module {error.name}; install the package that has it") from None
+    except Exception as error:  # a pickle of other versions, or a damaged one, can raise anything
+        raise DataError(
+            f"{file}: cannot be loaded ({type(error).__name__}: {error}); install the versions of its model card, or "
+            "export the model again"
+        ) from error
     return ExportedModel(pipeline, plan)
 
 
@@ -211,7 +224,7 @@ class ExportedModel(ClassifierMixin, BaseEstimator):
         threshold = self.threshold_ if threshold is None else threshold
         if threshold is not None and len(self.classes_) > 2:
             raise ValueError(f"a threshold is for two classes, and the model has {len(self.classes_)}")
-        if threshold is not None and not 0 <= threshold <= 1:
+        if threshold is not None and not _is_probability(threshold):
             raise ValueError(f"threshold must be a probability from 0 to 1, not {threshold!r}")
         p = self.predict_proba(rows)
         places = p.argmax(axis=1) if threshold is None else (p[:, 1] >= threshold).astype(int)
@@ -277,6 +290,10 @@ def predict_script(folder: Path, arguments: Sequence[str]) -> None:
         print(f"warning: {warning}", file=sys.stderr)
     sys.stdout.reconfigure(encoding="utf-8", newline="")  # type: ignore[union-attr]
     sys.stdout.write(text)
+
+
+def _is_probability(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and 0 <= float(value) <= 1
 
 
 def _frame_or_path(rows: Any) -> pd.DataFrame | str | Path:

@@ -84,6 +84,7 @@ def summarised(
         table=table, target=target, columns=request.probability, classes=(negative, positive),
         y=everything.y, p=everything.p, weight=everything.weight, has_weights=request.weight is not None, groups={},
         mark=".", notes=rest_notes(counts, positive), cells=everything, group_cells=cells,
+        weight_column=request.weight,
     )  # fmt: skip
 
 
@@ -171,7 +172,7 @@ def summarised_classes(
         table=table_of(source, files, [target, *ordered], is_grid), target=target,
         columns=ordered, classes=classes, y=np.arange(n_classes), p=np.eye(n_classes), weight=cells.weight,
         has_weights=request.weight is not None, groups={}, mark=".", notes=rounding_notes(everything.rounding),
-        cells=cells, group_cells=groups,
+        cells=cells, group_cells=groups, weight_column=request.weight,
     )  # fmt: skip
 
 

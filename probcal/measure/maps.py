@@ -19,14 +19,15 @@ from probcal import __version__
 from probcal.errors import DataError, ProbcalError, did_you_mean
 from probcal.measure.machine_text import named_interval
 from probcal.measure.measured_part import MeasuredSection
-from probcal.measure.summary import Cells, SummarisedPredictions, folds_text
+from probcal.measure.summary import Cells, SummarisedPredictions, Summary, folds_text
 from probcal.methods.calibrators.map_file import map_to_json
 from probcal.methods.registry import map_paths
-from probcal.metrics.decisions import Costs
+from probcal.metrics.decisions import Costs, excess_cost_bound
 from probcal.reading.levels import class_labels
 from probcal.reading.prediction_file import FilePredictions
 
 Floats = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.intp]
 
 FOLDS = 5
 PRIOR = "prior"
@@ -35,6 +36,8 @@ PRIOR = "prior"
 _RATE = re.compile(r"(.+?=[-+.0-9eE]+)(?:,|$)")
 # How far the sum of the base rates may be from 1.
 _ROUNDING = 1e-6
+_ERROR = 0.05
+"""Probability that a bound fails."""
 _PACKAGES = ("numpy", "scipy", "scikit-learn")
 
 
@@ -131,8 +134,19 @@ def weighting_text(predictions: FilePredictions, base_rates: Sequence[float]) ->
 def cross_fit(name: str, predictions: FilePredictions, seed: int, base_rates: Sequence[float] | None = None) -> Floats:
     """Return (n_rows, n_classes) probabilities, each from a map that was fitted without the row's own fold.
 
-    ``FOLDS`` folds are stratified by class and drawn with ``seed``. The rows of a cluster are in one fold. Rows of
-    weight 0 are in no fold and have NaN. Raises DataError where a class has fewer rows, or is in fewer clusters.
+    Rows of weight 0 are in no fold and have NaN. Raises DataError as ``calibration_folds`` does.
+    """
+    calibrated = np.full((predictions.n_rows, len(predictions.classes)), np.nan)
+    for train, test in calibration_folds(predictions, seed):
+        calibrated[test] = _fit_map(name, predictions, train, base_rates).predict_proba(predictions.p[test])
+    return calibrated
+
+
+def calibration_folds(predictions: FilePredictions, seed: int) -> list[tuple[Rows, Rows]]:
+    """Return the rows that fit a map and those that it calibrates, for each of ``FOLDS`` folds.
+
+    They are stratified by class and drawn with ``seed``. The rows of a cluster are in one fold, and rows of weight 0 in
+    none. Raises DataError where a class has fewer rows, or is in fewer clusters.
     """
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold  # takes half a second to import
 
@@ -147,13 +161,30 @@ def cross_fit(name: str, predictions: FilePredictions, seed: int, base_rates: Se
             f'--calibrate: {FOLDS} folds need at least {FOLDS} {what}, and there are {n} of "{label}"'
             "; give more rows, or measure without --calibrate"
         )
-    calibrated = np.full((predictions.n_rows, len(predictions.classes)), np.nan)
     kind = StratifiedKFold if cluster is None else StratifiedGroupKFold
-    for train, test in kind(FOLDS, shuffle=True, random_state=seed).split(rows, y, cluster):
-        calibrated[rows[test]] = _fit_map(name, predictions, rows[train], base_rates).predict_proba(
-            predictions.p[rows[test]]
-        )
-    return calibrated
+    folds = kind(FOLDS, shuffle=True, random_state=seed).split(rows, y, cluster)
+    return [(rows[train], rows[test]) for train, test in folds]
+
+
+def excess_cost(
+    predictions: FilePredictions, costs: Costs, calibrated: Floats | None = None, seed: int = 0
+) -> float | str:
+    """Return with 95 % confidence how much dearer the threshold of the costs can be than any other one.
+
+    Of ``calibrated``, (n_rows, 2), it is the mean of the bounds of the folds, whose maps saw none of their rows. Then
+    all of these hold with this confidence. Where the bound does not hold, what it lacks is returned in words.
+    """
+    if isinstance(predictions, Summary):
+        return "single rows, and these predictions are summarised"
+    if predictions.has_weights:
+        return "rows that count alike, and these are weighted"
+    if predictions.cluster is not None:
+        return "independent rows, and the rows of a cluster are not independent"
+    parts, p = [np.arange(predictions.n_rows)], predictions.p
+    if calibrated is not None:
+        parts, p = [test for _, test in calibration_folds(predictions, seed)], calibrated[:, 1]
+    a, b, delta = costs.false_positive, costs.false_negative, _ERROR / len(parts)
+    return math.fsum(excess_cost_bound(predictions.y[rows], p[rows], a, b, delta=delta) for rows in parts) / len(parts)
 
 
 def cross_fit_cells(name: str, predictions: SummarisedPredictions) -> SummarisedPredictions:
@@ -251,6 +282,7 @@ def exported_map(
         "map": name,
         **weighting,
         "cost": None if costs is None else {**asdict(costs), "threshold": costs.threshold},
+        "weight": predictions.weight_column,
         "cluster": None if predictions.cluster is None else _cluster_entry(predictions.cluster),
         "judged_by": f"maps fitted on the other 4 of 5 {folds_text(predictions)}, seed {seed}; "
         f"95 % {'bootstrap intervals' if draws else 'intervals in closed form'}",

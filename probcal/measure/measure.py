@@ -16,6 +16,7 @@ from probcal.measure.maps import (
     PRIOR,
     cross_fit,
     cross_fit_cells,
+    excess_cost,
     exported_map,
     fit_all_rows,
     read_base_rates,
@@ -30,7 +31,7 @@ from probcal.measure.summary import SummarisedPredictions
 from probcal.measure.text import Measurement, text_lines, value_lines
 from probcal.metrics.decisions import Costs
 from probcal.reading.labelled_rows import read_labelled_predictions
-from probcal.reading.output_file import delimited_with_columns, refuse_path, write_output
+from probcal.reading.output_file import delimited_with_columns, refuse_other_format, refuse_path, write_output
 from probcal.reading.prediction_file import FilePredictions, PredictionsRequest, calibrated_names, read_predictions
 
 if TYPE_CHECKING:
@@ -43,7 +44,6 @@ FEWEST_ASKED_DRAWS = 20
 _MANY_ROWS = 100_000
 _CLEAR = 4.0
 """Standard deviations between the mean probability and the base rate that are no chance."""
-_OTHER_FORMATS = (".parquet", ".feather", ".arff", ".xlsx", ".xls", ".ods", ".json", ".gz", ".zip")
 
 
 @dataclass(frozen=True)
@@ -124,6 +124,7 @@ def measure(
         predictions, sections, options.map, draws, options.seed, options.costs,
         class_sections(measured, calibrated, draws, options.seed), part_tests(measured),
         likeliest_section(measured, calibrated, draws, options.seed),
+        "" if options.costs is None else excess_cost(measured, options.costs, calibrated, options.seed),
     )  # fmt: skip
     if options.report is not None:
         from probcal.measure.measured_page import page  # draws, which takes a second to import
@@ -238,8 +239,7 @@ def _refuse_options(options: MeasureOptions) -> None:
     if options.output is not None:
         if options.map is None:
             raise ProbcalError("-o writes calibrated probabilities; name a map with --calibrate, such as beta")
-        if options.output.suffix.lower() in _OTHER_FORMATS:
-            raise ProbcalError(f"-o writes delimited text, but {options.output} has another suffix; name a .csv file")
+        refuse_other_format("-o", options.output)
     if options.scale is not None and options.report is None:
         raise ProbcalError("--scale is for the diagrams of --report; name a file with --report, or leave --scale out")
     if options.export is not None and options.map is None:

@@ -12,7 +12,7 @@ from probcal.measure.measurement import MOST_CLASSES
 from probcal.measure.part_tests import ALL, GRADE, LEVEL, PartTests, Verdict, calibration_verdict, families, part_title
 from probcal.measure.summary import SummarisedClasses, Summary, folds_text
 from probcal.metrics.bootstrap import FEW_DRAWS, Interval, Quantity
-from probcal.metrics.decisions import Costs, excess_cost_bound
+from probcal.metrics.decisions import Costs
 from probcal.metrics.row_support import FEWEST_CLASS_ROWS, FEWEST_ROWS
 from probcal.reading.prediction_file import FilePredictions
 from probcal.reading.target import class_lines
@@ -37,6 +37,8 @@ class Measurement:
     tests: list[PartTests] = field(default_factory=list)
     likeliest: MeasuredSection | None = None
     """The likeliest class of each row: whether it is right. None for two classes."""
+    excess_cost: float | str = ""
+    """How much dearer the threshold of the costs can be than any other one, or what a bound on it lacks, in words."""
 
     @property
     def tables(self) -> list[MeasuredSection]:
@@ -182,7 +184,7 @@ def findings(measurement: Measurement) -> list[str]:
         lines.append(f'The AUC is below .5. Is "{label}" the label whose probability was predicted? See --positive.')
     if measurement.costs is not None:
         lines.append(_cost_text(measurement.costs, section))
-        lines += _excess_cost_text(measurement)
+        lines.append(_excess_cost_text(measurement))
     lines += _missing_classes_text(measurement)
     lines += _few_rows_text(measurement)
     if measurement.map is not None and (loss := section.line("log_loss_bits")):
@@ -343,22 +345,22 @@ def _cost_text(costs: Costs, section: MeasuredSection) -> str:
     )
 
 
-def _excess_cost_text(measurement: Measurement) -> Iterator[str]:
+def _excess_cost_text(measurement: Measurement) -> str:
     """Say how much dearer the threshold of the costs can be than any other one, in the words of the lemma."""
-    predictions, costs = measurement.predictions, measurement.costs
-    # The bound is for independent rows that count alike. A summary has no rows, and calibrated predictions have a table
-    # of their own.
-    is_summary = isinstance(predictions, Summary)
-    is_alike = not predictions.has_weights and predictions.cluster is None and not is_summary
-    if costs is None or not is_alike or measurement.map is not None:
-        return
-    bound = excess_cost_bound(predictions.y, predictions.p, costs.false_positive, costs.false_negative)
-    cost = measurement.sections[0].line("cost")
-    if cost is not None and bound < cost.before.value:  # no cost is negative, so a larger bound says nothing
-        yield (
-            f"With 95 % confidence, the threshold {costs.threshold:.4g} costs at most {bound:.3g} a row more than any "
-            "other threshold of these probabilities. A map lowers this bound where it lowers c_emp."
+    line = measurement.sections[0].line("cost")
+    assert measurement.costs is not None and line is not None
+    cost, bound = line.before if line.after is None else line.after, measurement.excess_cost
+    which, whose = "these", ""
+    if measurement.map is not None:
+        which, whose = "the calibrated", ", on average over the maps of the 5 folds"
+    if isinstance(bound, float) and bound < cost.value:  # no cost is negative, so a larger bound says nothing
+        advice = " A map lowers this bound where it lowers c_emp." if measurement.map is None else ""
+        return (
+            f"With 95 % confidence, the threshold {measurement.costs.threshold:.4g} costs at most {bound:.3g} a row "
+            f"more than any other threshold of {which} probabilities{whose}.{advice}"
         )
+    lack = bound if isinstance(bound, str) else "more rows, or costs that differ less, to be below the cost itself"
+    return f"No bound is given on how much less another threshold of {which} probabilities could cost: it needs {lack}."
 
 
 def _effect_text(map: str, loss: Line, has_rows: bool) -> str:

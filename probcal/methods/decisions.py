@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from probcal._learner_output import learner_probabilities, learns_nothing
-from probcal._validation import Constraint, Rule, count_rows, take_rows
+from probcal._validation import Constraint, Rule, count_rows, group_array, take_rows
 from probcal.components.classes import refuse_unmet_need
 from probcal.methods._base import drawn_seed, fit_weighted, fresh_copy
 from probcal.methods._guaranteed_thresholds import threshold_of_precision, threshold_of_recall
@@ -146,6 +146,11 @@ class CostSensitiveClassifier(DirectClassifier):
         return costs
 
 
+def _rows_of(units: np.ndarray, *parts: np.ndarray) -> list[np.ndarray]:
+    """Return the rows of each part of the units. ``units``, (n_rows,), is the unit of each row."""
+    return [np.flatnonzero(np.isin(units, part)) for part in parts]
+
+
 def _threshold(costs: np.ndarray) -> float | None:
     """Return from which probability of the second class on it is the cheaper decision (Elkan 2001, equation 2)."""
     false_positive, false_negative = (costs[0, 1] - costs[0, 0]).item(), (costs[1, 0] - costs[1, 1]).item()
@@ -165,7 +170,8 @@ class GuaranteedRateClassifier(DirectClassifier):
     algorithm 1).
 
     The guarantee holds if held-out and new rows are independent draws of one distribution. It needs no calibration,
-    but more precisions can be shown with it.
+    but more precisions can be shown with it. If several rows belong together, such as those of a patient, pass them to
+    ``fit`` as ``groups``. Then the groups must be independent draws, and one random row of each held-out group tests.
 
     Parameters
     ----------
@@ -180,7 +186,7 @@ class GuaranteedRateClassifier(DirectClassifier):
     confidence : float, default=0.95
         Probability, over draws of the held-out rows, that the guarantee holds.
     holdout_size : float, default=0.5
-        Share of the rows that is held out, drawn at random. Few rows can guarantee little.
+        Share of the rows, or of the groups, that is held out, drawn at random. Few of them can guarantee little.
     random_state : int, RandomState or None, default=None
         Seed of the classifier and of the held-out rows.
 
@@ -232,7 +238,9 @@ class GuaranteedRateClassifier(DirectClassifier):
         self.holdout_size = holdout_size
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]  # the guarantee is for rows of equal weight
+    def fit(  # type: ignore[override]  # the guarantee is for rows of equal weight
+        self, X: Any, y: Any, groups: Any = None, **unusable: Any
+    ) -> Self:
         """Fit the classifier on a part of the rows, and test thresholds on the others.
 
         Parameters
@@ -241,6 +249,11 @@ class GuaranteedRateClassifier(DirectClassifier):
             Rows, passed to the classifier unchanged.
         y : array-like of shape (n_rows,)
             Labels of two classes.
+        groups : array-like of shape (n_rows,), default=None
+            Group of each row. No group both trains and tests. The rate is that of a random row of a new group. A
+            classifier whose ``fit`` takes groups gets them, too.
+        **unusable : object
+            Anything else is refused. A binomial test counts rows alike, so there is no ``sample_weight``.
 
         Returns
         -------
@@ -249,39 +262,63 @@ class GuaranteedRateClassifier(DirectClassifier):
 
         Raises
         ------
+        TypeError
+            If weights of rows or other arguments are given.
         ValueError
-            If a parameter or a label is invalid, there are not two classes, or a part of the rows has one class only.
+            If a parameter, a label or a group is invalid, there are not two classes, or a part of the rows has one
+            class only.
 
         Warns
         -----
         UserWarning
             If no threshold has the guarantee.
         """
+        if unusable:
+            raise TypeError(
+                f"fit takes no {', '.join(unusable)}: the guarantee counts rows, which count alike; to train with "
+                "weights, fit the classifier first and wrap it in FrozenEstimator"
+            )
         X, labels, _ = self._begin(X, y, None)
         if len(self.classes_) != 2:
             raise ValueError(f"Only binary classification is supported: y has {len(self.classes_)} classes")
         rng = np.random.default_rng(drawn_seed(self.random_state))
+        units = np.arange(len(labels))
+        if groups is not None:
+            groups = group_array(groups, len(labels))
+            units = np.unique(groups, return_inverse=True)[1]
         held_out, learner = np.arange(len(labels)), self.estimator
         if not learns_nothing(learner):
+            n_units = int(units.max()) + 1
             for _ in range(_MOST_DRAWS):
                 # Not stratified, because the binomial test needs independent rows. A draw that depends on the rows to
                 # learn from alone leaves the others independent.
-                order = rng.permutation(len(labels))
-                held_out, training = np.split(order, [round(self.holdout_size * len(labels))])
+                order = rng.permutation(n_units)
+                tests, trains = np.split(order, [round(self.holdout_size * n_units)])
+                held_out, training = (tests, trains) if groups is None else _rows_of(units, tests, trains)
                 if len(np.unique(labels[training])) == 2:
                     break
             else:
                 raise ValueError("the rows to learn from must have both classes; give more rows of the rare one")
-            learner = fit_weighted(fresh_copy(learner, rng), take_rows(X, training), labels[training], None)
+            learner = fresh_copy(learner, rng)
+            if groups is not None and has_fit_parameter(learner, "groups"):
+                learner.fit(take_rows(X, training), labels[training], groups=groups[training])
+            else:
+                learner = fit_weighted(learner, take_rows(X, training), labels[training], None)
+        if groups is not None:  # one random row of each group, so that the rows are independent
+            order = rng.permutation(held_out)
+            held_out = order[np.unique(units[order], return_index=True)[1]]
         refuse_unmet_need(type(self), learner)
         self.estimator_ = learner
         p = learner_probabilities(learner, take_rows(X, held_out), self.classes_)[:, 1]
         choose = threshold_of_precision if self.rate == "precision" else threshold_of_recall
         self.threshold_ = choose(p, labels[held_out] == self.classes_[1], self.at_least, 1 - self.confidence)
-        rows = f"({len(held_out)} held-out rows)"
+        rows = f"({len(held_out)} held-out {'rows' if groups is None else 'groups, a random row of each'})"
         if np.isinf(self.threshold_):
             self.guarantee_ = f"No threshold has a {self.rate} of {self.at_least} that could be shown {rows}."
-            warnings.warn(f"{self.guarantee_} No row is decided positive; give more rows", stacklevel=2)
+            warnings.warn(
+                f"{self.guarantee_} No row is decided positive; give more {'rows' if groups is None else 'groups'}",
+                stacklevel=2,
+            )
         else:
             self.guarantee_ = (
                 f"With confidence {self.confidence}, {self.rate} is at least {self.at_least} at the threshold "

@@ -59,6 +59,11 @@ class FileColumn:
         """Return the values as pandas has them. Many distinct texts take a while."""
         return self.table.pandas_column(self.index)
 
+    @property
+    def missing_mask(self) -> npt.NDArray[np.bool_]:
+        """Return (n_rows,) whether each row has no value. No text is read in Python."""
+        return np.asarray(self.values.isna() if self.text is None else self.text.missing_mask, dtype=bool)
+
     def refuse(self, bad: Any, fault: Callable[[int], str], advice: str) -> None:
         """Raise DataError with the first row of ``bad``, (n_rows,) bool, and the number of such rows."""
         refuse_rows(self.table, bad, lambda row: f'column "{self.name}" {fault(row)}', advice)
@@ -189,7 +194,7 @@ class FileColumn:
         self.refuse(
             np.isnan(values),
             lambda row: f'holds "{self._text_of(row)}", no number',
-            f"give {kind} (for 12 %, write .12; for a decimal comma, add --decimal ,)",
+            f"give {kind}{_advice(self._text_of(int(np.argmax(np.isnan(values)))))}",
         )
         return np.asarray(values)
 
@@ -207,6 +212,13 @@ class FileColumn:
     def _text_of(self, row: int) -> str:
         """Return a value as it stands in the file, for messages."""
         return str(texts_of(self.table.pandas_column(self.index).iloc[[row]])[0])
+
+
+def _advice(text: str) -> str:
+    """Return how to write the number that ``text`` may be, or an empty text."""
+    if re.search(_SIGN, text):
+        return "; write 12 % as .12, or the sign behind every value"
+    return "; for a decimal comma, add --decimal ," if "," in text else ""
 
 
 def named_column(table: UserTable, option: str, name: str | None) -> FileColumn:

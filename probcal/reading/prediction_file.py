@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +32,14 @@ from probcal.reading.number_form import Mark
 from probcal.reading.periods import Every, days_of, period_names, refuse_many_periods
 from probcal.reading.reading_options import READ_AS_IT_IS, ReadingOptions
 from probcal.reading.table import UserTable, read_table
-from probcal.reading.target import Target, read_target, read_word_labels, refuse_rounded_labels, refuse_unknown_labels
+from probcal.reading.target import (
+    Target,
+    blank_notes,
+    read_target,
+    read_word_labels,
+    refuse_rounded_labels,
+    refuse_unknown_labels,
+)
 
 SUM_TOLERANCE = 0.01
 """How far the sum of the probabilities of a row may be from 1. Files often hold three digits."""
@@ -114,6 +122,7 @@ class FilePredictions:
     notes: list[str] = field(default_factory=list)
     cluster: tuple[str, npt.NDArray[np.intp]] | None = None
     """Column and number of the cluster of each row. None if all rows are independent."""
+    weight_column: str | None = None
 
     @property
     def is_binary(self) -> bool:
@@ -193,6 +202,7 @@ def read_predictions(request: PredictionsRequest, table: UserTable | None = None
         grades=_read_grades(table, request.grades),
         notes=[*notes_on_words, *notes_on_rest, *notes],
         cluster=cluster,
+        weight_column=None if weight_column is None else weight_column.name,
     )
 
 
@@ -218,12 +228,23 @@ def _periods(table: UserTable, request: PredictionsRequest) -> dict[str, npt.NDA
     return {request.time: names.astype(object)}
 
 
+class NumberColumns(NamedTuple):
+    """Hold ``values``, (n_rows, n_columns), the names of the columns, and how they were read."""
+
+    values: Floats
+    names: list[str]
+    mark: Mark
+    """The decimal mark."""
+    notes: list[str]
+    """What is doubtful."""
+
+
 def number_columns(
     table: UserTable, names: Sequence[str], decimal: Mark | None, as_probabilities: bool
-) -> tuple[Floats, list[str], Mark]:
-    """Return the columns of ``names``, (n_rows, n_columns), what they are called, and their decimal mark.
+) -> NumberColumns:
+    """Return the columns of ``names``. Raise DataError with the line for what is no probability, or no finite number.
 
-    Raises DataError with the line for what is no probability, or no finite number.
+    ``names`` may hold a ``*``.
     """
     columns = probability_columns(table, names)
     if as_probabilities:
@@ -234,10 +255,11 @@ def number_columns(
         column.probabilities(marks[column.index]) if as_probabilities else column.scores(marks[column.index])
         for column in columns
     ]
-    numbers = np.column_stack(values)
+    numbers, notes = np.column_stack(values), [*marks.notes({column.index: column.name for column in columns})]
     if as_probabilities and len(columns) > 1:
-        numbers, _ = _normalise(table, numbers)
-    return numbers, [column.name for column in columns], marks[columns[0].index]
+        numbers, notes_on_sums = _normalise(table, numbers)
+        notes += notes_on_sums
+    return NumberColumns(numbers, [column.name for column in columns], marks[columns[0].index], notes)
 
 
 def calibrated_names(table: UserTable, columns: Sequence[str], map: str, where: str) -> list[str]:
@@ -283,7 +305,7 @@ def _marks(table: UserTable, numbers: Sequence[FileColumn], target: FileColumn |
 
 
 def _read_target(column: FileColumn, mark: Mark, request: PredictionsRequest) -> tuple[Target, list[str]]:
-    """Return the target, and what words such as NA are read as."""
+    """Return the target, and what words such as NA and blanks are read as."""
     source, positive = column.table.origin_name, request.positive
     refuse_rounded_labels(column.name, column.values, source)
     user_labels = [*request.label, *([positive] if positive else [])]
@@ -296,7 +318,7 @@ def _read_target(column: FileColumn, mark: Mark, request: PredictionsRequest) ->
     refuse_unknown_labels(request.label, target, source)
     advice = "give every row a label, or remove such rows" + "".join(f"; {note}" for note in notes)
     column.refuse(~target.label_mask, lambda _: "has no value", advice)
-    return target, notes
+    return target, [*notes, *blank_notes(target, column.table.columns[column.index])]
 
 
 def _normalise(table: UserTable, p: Floats) -> tuple[Floats, list[str]]:
@@ -345,12 +367,18 @@ def label_order(labels: Sequence[str], source: str, column: str, positive: str |
     A column named ``p(LABEL)`` or ``p(LABEL)_beta``, as an exported model and ``probcal apply`` write it, holds the
     probability of its label.
     """
-    named = _OF_LABEL.fullmatch(column)
-    if positive is None and named and (label := same_label(named[1], list(labels))) in labels:
+    named = label_of_name(column)
+    if positive is None and named is not None and (label := same_label(named, list(labels))) in labels:
         positive = label
     positive = positive or _positive_of(labels, source, column)
     negatives = [label for label in labels if label != positive]
     return negatives[0] if len(negatives) == 1 else f"not {positive}", positive
+
+
+def label_of_name(column: str) -> str | None:
+    """Return the label whose probability a column named ``p(LABEL)`` or ``p(LABEL)_beta`` holds."""
+    named = _OF_LABEL.fullmatch(column)
+    return None if named is None else named[1]
 
 
 def rest_notes(counts: Mapping[str, int], positive: str) -> list[str]:

@@ -109,7 +109,9 @@ def load_table_plan(path: Path) -> TablePlan:
         reading = content.pop("reading", {})
         reading = ReadingOptions(**{**reading, "missing": tuple(reading.get("missing", ()))})
         return TablePlan(inputs=inputs, **{**content, "classes": tuple(content["classes"]), "reading": reading})
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}; export the model again") from None
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise DataError(f"{path}: says nothing about columns ({error}); export the model again") from None
 
 

@@ -13,12 +13,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from probcal._io import counted, join_first
 from probcal.data.text_values import NUMBER, as_text, sort_labels
 from probcal.errors import DataError, did_you_mean
 from probcal.reading.levels import same_spelling
 from probcal.reading.number_form import LARGEST_EXACT, OTHER_MARK, Mark, plain_values, rounded_numbers
+from probcal.reading.text_column import TEXT, is_text
 
 _MOST_NUMBERS = 30
 """Whole numbers can be classes, like digits. More different ones are counts or amounts."""
@@ -143,6 +146,27 @@ def read_word_labels(
         for word in missing_words
     ]
     return raw.cat.remove_categories(missing_words), notes
+
+
+def blank_notes(target: Target, column: pa.ChunkedArray) -> list[str]:
+    """Return a note if the file writes a label in several ways that differ by blanks only, which are one label.
+
+    ``column``, (n_rows,), has the labels as the file has them.
+    """
+    if not is_text(column.type):
+        return []
+    spellings: dict[str, Counter[str]] = {label: Counter() for label in target.counts}
+    for counted_text in pc.value_counts(column.cast(TEXT)).to_pylist():
+        text = counted_text["values"] or ""
+        if (label := " ".join(text.split())) in spellings:
+            spellings[label][text] += counted_text["counts"]
+    parts = []
+    for label, rows in spellings.items():
+        if len(rows) > 1:
+            other = max((text for text in rows if text != label), key=lambda text: rows[text])
+            n_others = rows.total() - rows.get(label, max(rows.values()))
+            parts.append(f'"{label}" ({n_others:,} of {counted(rows.total())} with other blanks, such as "{other}")')
+    return [f"labels that differ by blanks only are one label: {join_first(parts, 3)}"] if parts else []
 
 
 def refuse_unknown_labels(words: Collection[str], target: Target, table_name: str) -> None:

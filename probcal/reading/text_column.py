@@ -125,12 +125,14 @@ class TextColumn:
         return {level: int(count) for level, count in zip(levels, rows, strict=True)}
 
     @property
+    def missing_mask(self) -> npt.NDArray[np.bool_]:
+        """Return (n_rows,) whether each row has no value."""
+        return self.spread(self._values.is_null().to_numpy(zero_copy_only=False), True)
+
+    @property
     def n_missing(self) -> int:
         """Return the number of rows without a value."""
-        if self._codes is None:
-            return int(self._values.null_count)
-        is_missing = np.append(self._values.is_null().to_numpy(zero_copy_only=False), True)
-        return int(is_missing[self._codes].sum())
+        return int(self.missing_mask.sum())
 
     def categories(self) -> pd.Series:
         """Return (n_rows,) the texts as a categorical column."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
@@ -32,11 +31,11 @@ from probcal.reading.levels import same_spelling
 from probcal.reading.number_form import (
     CODE,
     LARGEST_EXACT,
+    OTHER_MARK,
     Mark,
     NumberForm,
     in_another_form,
     normalised,
-    parse_numbers,
     read_numbers,
 )
 from probcal.reading.table_plan import ColumnPlan, typed_numbers, words_mask
@@ -167,7 +166,7 @@ def _infer_text_column(name: str, text: TextColumn, choices: ColumnChoices, fact
             "number that reads in exactly one way; write plain numbers, or leave out --number"
         )
     column = _limited_category(name, text, declared=False)
-    return replace(column, doubt=_doubt(name, text, column.kind == "left out", facts.undecided))
+    return replace(column, doubt=_doubt(name, text, column.kind == "left out", facts.mark, facts.undecided))
 
 
 def _infer_dates(name: str, text: TextColumn) -> TableColumn | None:
@@ -313,7 +312,7 @@ def _number_text(number: float) -> str:
     return f"{number:,.0f}" if is_whole and abs(number) < 1e12 else f"{number:.4g}"
 
 
-def _doubt(name: str, text: TextColumn, left_out: bool, undecided: str = "") -> str:
+def _doubt(name: str, text: TextColumn, left_out: bool, mark: Mark, undecided: str) -> str:
     """Return why a column of text is no number, with two of its values and the option that helps, or an empty text.
 
     ``undecided`` is a value that has two readings. The text is empty where few values look like numbers.
@@ -334,13 +333,17 @@ def _doubt(name: str, text: TextColumn, left_out: bool, undecided: str = "") -> 
     if 2 * rows <= n_rows or any(codes):
         return ""
     words = [level for level, is_like in zip(levels, like_number, strict=True) if not is_like]
-    values = parse_numbers(pa.array(levels, TEXT), NumberForm())
-    plain = [level for level, value in zip(levels, values.tolist(), strict=True) if not math.isnan(value)]
-    if words and len(plain) == len(alike) >= _FEWEST_NUMBERS and len(words) <= _MOST_WORDS_NAMED:
-        return (
-            f'"{name}" holds numbers such as {plain[0]!r} and {join_first(map(repr, words), 5)}, and {treatment}; '
-            f'--number "{name}" reads the numbers and takes all else as missing'
-        )
+    for read in (read_numbers(text, one, is_declared=True) for one in (mark, OTHER_MARK[mark])):
+        if read is None or not read.words or _other_number(read.words) is not None:
+            continue
+        others = set(read.words)
+        numbers = [level for level in levels if level not in others]
+        n_read = sum(text.counts[level] for level in numbers)
+        if len(numbers) >= _FEWEST_NUMBERS and 2 * n_read > n_rows and len(words) <= _MOST_WORDS_NAMED:
+            return (
+                f'"{name}" holds numbers such as {numbers[0]!r} and {join_first(map(repr, read.words), 5)}, and '
+                f'{treatment}; --number "{name}" reads the numbers and takes all else as missing'
+            )
     first, second = alike[0], words[0] if words else _of_another_shape(alike)
     if _SHORT_DATE.match(first[:30]):
         fault, advice = "dates with years of two digits", "write years of four digits"
@@ -367,9 +370,14 @@ def _refuse_other_numbers(name: str, words: Sequence[str], text: TextColumn, whe
 
     ``where`` says in words where a row is.
     """
-    for word in words:
-        if any(letter.isdigit() for letter in word) and not word.startswith(_LIMIT):
-            raise DataError(
-                f'{where(text.first_row(word))}: --number: column "{name}" holds {shortened(word, 40)!r}, which is not '
-                "written like its other numbers; write plain numbers, leave the field empty, or leave out --number"
-            )
+    if (word := _other_number(words)) is not None:
+        raise DataError(
+            f'{where(text.first_row(word))}: --number: column "{name}" holds {shortened(word, 40)!r}, which is not '
+            "written like its other numbers; write plain numbers, leave the field empty, or leave out --number"
+        )
+
+
+def _other_number(words: Sequence[str]) -> str | None:
+    """Return the first text with digits that is no limit, such as ``10-20``. ``--number`` refuses it."""
+    others = (word for word in words if any(letter.isdigit() for letter in word) and not word.startswith(_LIMIT))
+    return next(others, None)

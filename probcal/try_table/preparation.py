@@ -25,6 +25,7 @@ from probcal.reading.table import UserTable, read_table
 from probcal.reading.table_plan import ColumnPlan, TablePlan, card_names, clean_name
 from probcal.reading.target import (
     Target,
+    blank_notes,
     read_target,
     read_word_labels,
     refuse_rare_classes,
@@ -274,6 +275,7 @@ def prepare(request: TableRequest, n_splits: int = 10) -> PreparedTable:
             note = f"the weights are uneven: {counted(len(known))} count like {n_effective:,.0f} of equal weight"
             words = [*words, note]
     target = read_target(target_name, labels, table_name, target_mark, request.positive)
+    words = [*words, *blank_notes(target, table.columns[target_index])]
     columns = _infer_columns(table, names, target, choices, marks, split, request.weight, weight)
     number_names = {target_name, *(column.name for column in columns if column.kind == "number")}
     notes = list(marks.notes({index: name for index, name in enumerate(names) if name in number_names}))

@@ -75,7 +75,7 @@ def read_log(request: PredictionsRequest, time: str) -> Log:
         p[has_label], y[has_label] = predictions.p, predictions.y
         decimal, notes = predictions.mark, predictions.notes
     if not has_label.all():
-        p[~has_label] = number_columns(rows_of(table, ~has_label), request.probability, decimal, True)[0][:, 0]
+        p[~has_label] = number_columns(rows_of(table, ~has_label), request.probability, decimal, True).values[:, 0]
     order = np.argsort(days, kind="stable")
     in_order = {name: values[order] for name, values in groups.items()}
     return Log(table.origin_name, days[order], p[order], y[order], in_order, notes)

@@ -116,7 +116,7 @@ def plan_of_log(
 
     Raises ProbcalError for a table that cannot be used.
     """
-    p, _, _ = number_columns(read_table(source, reading), (column,), decimal, as_probabilities=True)
+    p = number_columns(read_table(source, reading), (column,), decimal, as_probabilities=True).values
     return len(p), plan(p[:, 0], false_alarm_rate)
 
 

@@ -20,7 +20,7 @@ assert find_spec("weka"), "these tests need the extra weka"
         (
             "one_row",
             ["--learner", "gaussian_nb", "--rows", 300, "--calls", 3, "--rounds", 1],
-            ["gaussian_nb"] * 10,
+            ["gaussian_nb"] * 14,
         ),
         (
             "probing",

@@ -72,6 +72,9 @@ def test_decisions_use_the_costs_of_the_trial(exported):
     assert model.decide(frame, threshold=0.5).tolist() == np.where(p >= 0.5, "yes", "no").tolist()
     with pytest.raises(ValueError, match="threshold must be a probability from 0 to 1, not 20"):
         model.decide(frame, threshold=20)
+    for threshold in ("a", True, [0.5], float("nan"), 1 + 0j):
+        with pytest.raises(ValueError, match="threshold must be a probability from 0 to 1, not"):
+            model.decide(frame, threshold=threshold)
 
 
 def test_several_classes_are_decided_by_the_most_probable_number(tmp_path, monkeypatch):
@@ -111,11 +114,25 @@ def test_another_model_file_gives_a_warning_and_none_an_error(exported, tmp_path
     with pytest.warns(UserWarning, match="is not the file that was exported"):
         model = package.load(tmp_path / "model")
     np.testing.assert_array_equal(model.predict_proba(frame), package.load(folder / "model").predict_proba(frame))
-    (tmp_path / "model" / "model.joblib").unlink()
-    with pytest.raises(DataError, match=r"model.joblib: cannot be read: No such file"):
+    (tmp_path / "model" / "model.joblib").write_bytes(b"no pickle")
+    with (
+        pytest.warns(UserWarning, match="is not the file that was exported"),
+        pytest.raises(
+            DataError, match=r"model.joblib: cannot be loaded \(.*\); install the versions of its model card"
+        ),
+    ):
         package.load(tmp_path / "model")
-    with pytest.raises(DataError, match="says nothing about columns"):
+    (tmp_path / "model" / "model.joblib").unlink()
+    with pytest.raises(
+        DataError, match=r"holds no exported model, because model.joblib is missing; name the folder of"
+    ):
+        package.load(tmp_path / "model")
+    with pytest.raises(
+        DataError, match=r"holds no exported model, because columns.json is missing; name the folder of"
+    ):
         package.load(tmp_path)
+    with pytest.raises(DataError, match=r"c.csv: is a file, not a folder"):
+        package.load(folder / "c.csv")
 
 
 def test_an_exported_model_is_calibrated_and_decided_on_like_any_classifier(exported):

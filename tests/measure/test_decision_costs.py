@@ -6,10 +6,13 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import StratifiedKFold
 
+from probcal import BetaCalibrator
+from probcal.measure.maps import calibration_folds, cross_fit, excess_cost
 from probcal.measure.measurement import measure_sections
 from probcal.metrics import excess_cost_bound, net_benefit
-from probcal.metrics.decisions import read_costs
+from probcal.metrics.decisions import Costs, read_costs
 from tests.commands import probcal, refused
 from tests.measure.prediction_files import read_table, three_classes, two_classes, written
 
@@ -135,5 +138,57 @@ def test_bound_on_the_excess_cost_is_told_for_rows_of_equal_weight(tmp_path):
     bound = excess_cost_bound(frame.y, frame.p, 1, 4)
     assert "on new rows the best threshold costs more than that" in told
     assert f"the threshold 0.2 costs at most {bound:.3g} a row more than any other threshold" in told
-    weighted = probcal("measure", path, *CALL, "--cost", "1:4", "--weight", "w").stdout
-    assert "than any other threshold" not in weighted
+
+
+@pytest.mark.parametrize(
+    ("words", "lack"),
+    [
+        (("--weight", "w"), "rows that count alike, and these are weighted"),
+        (("--cluster", "c"), "independent rows, and the rows of a cluster are not independent"),
+        (("-c", "prior", "--base-rate", ".1"), "rows that count alike, and these are weighted"),
+        ((), "more rows, or costs that differ less, to be below the cost itself"),
+    ],
+)
+def test_where_the_excess_cost_has_no_bound_the_reason_is_told(tmp_path, words, lack):
+    frame = two_classes().assign(w=1.0, c=lambda table: np.arange(len(table)) // 2)
+    path = written(frame, tmp_path / "rows.csv")
+    told = " ".join(probcal("measure", path, *CALL, "--cost", "1:200", *words).stdout.split())
+    assert "than any other threshold" not in told
+    assert f"probabilities could cost: it needs {lack}." in told
+
+
+def test_the_bound_of_a_map_is_that_of_its_folds_on_rows_that_it_did_not_see(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"p": rng.random(20_000).round(3)})
+    frame["y"] = (rng.random(20_000) < frame.p**2).astype(int)
+    path = written(frame, tmp_path / "rows.csv")
+    told = " ".join(probcal("measure", path, *CALL, "--cost", "1:4", "-c", "beta").stdout.split())
+    folds = StratifiedKFold(5, shuffle=True, random_state=0).split(frame, frame.y)
+    bounds = []
+    for train, test in folds:
+        p = BetaCalibrator().fit(frame.p[train], frame.y[train]).predict_proba(frame.p[test])[:, 1]
+        bounds.append(excess_cost_bound(frame.y[test], p, 1, 4, delta=0.01))
+    expected = (
+        f"costs at most {np.mean(bounds):.3g} a row more than any other threshold of the calibrated probabilities"
+    )
+    assert f"{expected}, on average over the maps of the 5 folds." in told
+
+
+def test_the_bound_of_a_map_fails_less_often_than_its_confidence_says(tmp_path):
+    rng, fails = np.random.default_rng(2), 0
+    grid = np.linspace(0, 1, 41)
+    true = 0.1 + 0.6 * grid**2
+
+    def excess(q):
+        """Return the cost at .2 less that at the best threshold of ``q``, over all p of the grid."""
+        costs = [np.where(q >= threshold, 1 - true, 4 * true).mean() for threshold in (0.2, *q, 2)]
+        return costs[0] - min(costs)
+
+    for seed in range(40):
+        places = rng.integers(0, len(grid), 2000)
+        p, y = grid[places], (rng.random(2000) < true[places]).astype(int)
+        predictions = read_table(pd.DataFrame({"p": p, "y": y}), tmp_path)
+        bound = excess_cost(predictions, Costs(1, 4), cross_fit("beta", predictions, seed), seed)
+        maps = [BetaCalibrator().fit(p[train], y[train]) for train, _ in calibration_folds(predictions, seed)]
+        fails += np.mean([excess(one.predict_proba(grid)[:, 1]) for one in maps]) > bound
+    assert fails <= 6  # 2 of 40 are allowed; 7 or more has a probability of .0034 at exactly that rate

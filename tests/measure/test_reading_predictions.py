@@ -332,7 +332,7 @@ def test_a_file_without_any_label_is_refused(tmp_path):
     [
         ("-3,1", 'a.csv:12: column "p" holds -3, and a probability lies from 0 to 1; the values reach from -3 to 0.9'),
         (",1", 'a.csv:12: column "p" has no value; give every row a number'),
-        ("12 %,1", 'a.csv:12: column "p" holds "12 %", no number; give a number from 0 to 1 (for 12 %, write .12'),
+        ("12 %,1", 'a.csv:12: column "p" holds "12 %", no number; give a number from 0 to 1; write 12 % as .12'),
         ("high,1", 'a.csv:12: column "p" holds "high", no number'),
         (".5,", 'a.csv:12: column "y" has no value; give every row a label, or remove such rows'),
         ("\n\n\n2,1", "a.csv:15: column"),
@@ -442,3 +442,26 @@ def test_message_for_a_wrong_option_names_the_remedy(tmp_path, options, said):
 def test_a_file_without_names_gets_a_hint(tmp_path, text):
     with pytest.raises(DataError, match='has no column "y"; the first line must hold the names of the columns'):
         read_table(text * 5, tmp_path)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_labels_that_differ_by_blanks_are_one_label_and_a_note_counts_them(tmp_path, ending):
+    labels = ["yes", "no", "no", "no ", " no", "no ", "yes", "yes\u00a0"] * 3
+    frame = pd.DataFrame({"p": np.linspace(0, 1, 24).round(2), "y": labels})
+    getattr(frame, f"to_{ending}")(path := tmp_path / f"a.{ending}", index=False)
+    said = " ".join(probcal("measure", path, "-p", "p", "-t", "y", "--draws", 20).stdout.split())
+    assert 'target y: "yes" is positive, 9 rows' in said
+    assert 'note: labels that differ by blanks only are one label: "no" (9 of 15 rows with other blanks, such' in said
+    assert 'such as "no "), "yes" (3 of 9 rows with other blanks, such as "yes' in said
+    frame["x"] = np.arange(24) % 5
+    getattr(frame, f"to_{ending}")(path, index=False)
+    said = " ".join(probcal("try", path, "--target", "y", "--dry-run").stdout.split())
+    assert 'note: labels that differ by blanks only are one label: "no" (9 of 15 rows with other blanks, such' in said
+
+
+@pytest.mark.parametrize("labels", [["yes ", "no "], [" 1", "0"], ["a b", "c"]])
+def test_labels_that_are_written_alike_need_no_note(tmp_path, labels):
+    pd.DataFrame({"p": [0.5, 0.25] * 10, "y": labels * 10}).to_csv(tmp_path / "a.csv", index=False)
+    positive = labels[0].strip()
+    said = probcal("measure", tmp_path / "a.csv", "-p", "p", "-t", "y", "--positive", positive, "--draws", 20)
+    assert said.exit_code == 0 and "blanks" not in said.stdout

@@ -268,3 +268,62 @@ def test_held_out_rows_do_not_train():
     GuaranteedRateClassifier(Recording(), rate="recall", random_state=3).fit(X, Y)
     trained, tested = seen
     assert len(trained) == len(tested) == 300 and not trained & tested
+
+
+def test_with_groups_the_rate_of_new_groups_is_missed_as_seldom_as_promised():
+    # ten nearly equal rows of each of 60 patients: 600 rows say as much as 60
+    rng = np.random.default_rng(0)
+    z = rng.normal(-1, 2, 100_000)
+    y = (rng.random(len(z)) < expit(z)).astype(int)
+    missed, thresholds = {"rows": 0, "groups": 0}, []
+    for seed in range(300):
+        one = rng.integers(0, len(z), 60).repeat(10)
+        p = expit(z[one] + rng.normal(scale=0.1, size=len(one)))[:, None]
+        for name, groups in {"rows": None, "groups": one}.items():
+            model = GuaranteedRateClassifier(
+                given(), rate="recall", at_least=0.8, confidence=0.9, random_state=seed
+            ).fit(p, y[one], groups=groups)
+            missed[name] += y[expit(z) >= model.threshold_].sum() < 0.8 * y.sum()
+        thresholds.append(model.threshold_)
+    # 30 of 300 are allowed; 47 or more has a probability below .001 at exactly that rate
+    assert missed["groups"] < 47 and np.median(thresholds) > 0.05
+    assert missed["rows"] > 60
+    assert "(60 held-out groups, a random row of each)" in model.guarantee_
+
+
+def test_equal_groups_test_like_their_single_rows():
+    p, y = drawn(np.random.default_rng(5), 400)
+    single = GuaranteedRateClassifier(given(), rate="recall", at_least=0.8).fit(p, y)
+    repeated = GuaranteedRateClassifier(given(), rate="recall", at_least=0.8, random_state=0)
+    repeated.fit(p.repeat(7, axis=0), y.repeat(7), groups=np.arange(400).repeat(7))
+    assert repeated.threshold_ == single.threshold_
+
+
+def test_no_group_both_trains_and_tests_and_a_calibrating_classifier_gets_the_groups():
+    seen = []
+
+    class Recording(LogisticRegression):
+        def fit(self, X, y, groups):
+            seen.append((set(X[:, 0]), set(groups)))
+            return super().fit(X, y)
+
+        def predict_proba(self, X):
+            seen.append((set(X[:, 0]), None))
+            return super().predict_proba(X)
+
+    groups = np.array([f"patient {row % 100}" for row in range(len(X))])
+    model = GuaranteedRateClassifier(Recording(), rate="recall", holdout_size=0.4, random_state=3)
+    model.fit(X, Y, groups=groups)
+    (trained, groups_of_training), (tested, _) = seen
+    of_value = dict(zip(X[:, 0], groups, strict=True))
+    assert {of_value[value] for value in trained} == groups_of_training and len(groups_of_training) == 60
+    assert len(trained) == 360 and len(tested) == 40
+    assert len({of_value[value] for value in tested} - groups_of_training) == 40
+
+
+def test_weights_and_missing_groups_are_refused_with_the_reason():
+    model = GuaranteedRateClassifier(LEARNER)
+    with pytest.raises(TypeError, match="fit takes no sample_weight: the guarantee counts rows, which count alike"):
+        model.fit(X, Y, sample_weight=np.ones(len(Y)))
+    with pytest.raises(ValueError, match="1 of 600 groups are missing, the first in row 0"):
+        model.fit(X, Y, groups=[None, *range(599)])

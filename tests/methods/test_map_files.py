@@ -95,8 +95,9 @@ def test_another_class_or_version_is_refused():
         IsotonicCalibrator.from_json(text)
     with pytest.raises(ValueError, match=r"in version 2 of the form.*install a newer one"):
         map_from_json(text.replace('"version": 1', '"version": 2'))
-    with pytest.raises(ValueError, match='the map is damaged: it lacks the "version" of its form'):
-        map_from_json('{"format": "probcal map"}')
+    for version in ("0", "-3", "true", "1.0", '"1"', "null"):
+        with pytest.raises(ValueError, match='the map is damaged: the "version" of its form is a whole number from 1'):
+            map_from_json(text.replace('"version": 1', f'"version": {version}'))
     with pytest.raises(ValueError, match="no map"):
         map_from_json("[]")
     with pytest.raises(ValueError, match="no JSON"):

@@ -9,6 +9,7 @@ from scipy.special import expit, logit
 import probcal
 from probcal import PriorCalibrator, SigmoidCalibrator, TemperatureCalibrator
 from probcal.methods.calibrators.beta import Beta
+from probcal.methods.calibrators.histogram import Histogram
 from probcal.methods.calibrators.isotonic import Isotonic
 
 RNG = np.random.default_rng(1)
@@ -92,6 +93,15 @@ def test_interpretation_tells_of_falling_and_constant_maps():
     constant = probcal.IsotonicCalibrator().fit(P, np.arange(500) % 2 == 0)
     constant.maps_ = [Isotonic(np.array([0.0]), np.array([0.3]), (0.0, 1.0))]
     assert constant.interpret() == "The map predicts 0.3 for every row. The scores do not matter."
+
+
+def test_interpretation_of_scores_names_no_limit_that_every_score_reaches():
+    calibrator = probcal.HistogramBinningCalibrator("score").fit(8 * P - 4, Y)
+    calibrator.maps_ = [Histogram(expit(np.array([-1.0, 2.0])), np.array([0.2, 0.6, 0.55]))]
+    assert calibrator.interpret() == (
+        "Scores get probabilities from 0.2 to 0.6; at least 0.5 first at -1. "
+        "A higher score can have a lower probability."
+    )
 
 
 def test_interpretation_of_a_prior_is_its_shift():

@@ -218,6 +218,25 @@ def test_note_on_words_among_numbers_names_the_option(tmp_path):
     assert '"v" holds' not in texts_shown(tmp_path, values, "--category", "v")
 
 
+@pytest.mark.parametrize(
+    ("values", "first", "other"),
+    [
+        ([f"<{i}" if i % 9 == 0 else str(i) for i in range(1, 200)], "1", "<9"),
+        (
+            [f"${i}.50" if i % 5 else ("free", "gift", "void", "lost")[i // 5 % 4] for i in range(1, 200)],
+            "$1.50",
+            "gift",
+        ),
+        ([f"{i},5" if i % 5 else ("free", "gift", "void", "lost")[i // 5 % 4] for i in range(1, 200)], "1,5", "gift"),
+    ],
+)
+def test_a_note_names_the_option_wherever_it_reads_the_column(tmp_path, values, first, other):
+    said = " ".join(texts_shown(tmp_path, values).split())
+    assert f"note: \"v\" holds numbers such as '{first}' and '{other}', " in said
+    assert '--number "v" reads the numbers and takes all else as missing' in said
+    assert line_of("v", texts_shown(tmp_path, values, "--number", "v")).startswith("v number")
+
+
 def test_few_texts_between_numbers_get_an_indicator(tmp_path):
     values = ["<10" if i % 40 == 0 else "n.a." if i % 50 == 1 else f"{i * 7 % 101}.5" for i in range(120)]
     text = texts_shown(tmp_path, values)

@@ -132,12 +132,11 @@ def _of_scores(calibrator: Any) -> str:
     grid = np.sort(np.concatenate([s := np.logspace(-6, 6, 2001), -s, [0.0]]))
     predicted = _predicted(calibrator, grid)
     falls = (np.diff(predicted) < -1e-12).any()
-    known = [(wanted, grid[np.argmax(predicted >= wanted)]) for wanted in (0.1, 0.5, 0.9) if predicted.max() >= wanted]
-    if not known:
-        return f"All scores get probabilities from {predicted.min():.3g} to {predicted.max():.3g}."
-    scores = ", ".join(f"{score:.3g}" for _, score in known)
-    first = f"The first scores with probabilities of {', '.join(str(wanted) for wanted, _ in known)} are {scores}."
-    return first + (
+    # what the lowest score has already is no limit that a score reaches
+    limits = [wanted for wanted in (0.1, 0.5, 0.9) if predicted[0] < wanted <= predicted.max()]
+    first = f"Scores get probabilities from {predicted.min():.3g} to {predicted.max():.3g}"
+    first += "".join(f"; at least {limit} first at {grid[np.argmax(predicted >= limit)]:.3g}" for limit in limits)
+    return f"{first}." + (
         " A higher score can have a lower probability." if falls else " A higher score never has a lower probability."
     )
 

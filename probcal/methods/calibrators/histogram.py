@@ -70,6 +70,7 @@ class HistogramBinningCalibrator(OneAgainstRestCalibrator):
         1 / (2n). n is the number of rows of positive weight, and with ``frequency_weights`` their total weight.
     maps_ : list of Histogram
         Fitted maps with ``edges`` and ``frequencies``: one for the second of two classes, or one for each of several.
+        The edges are probabilities. With ``input="score"``, their log-odds are the scores between the bins.
 
     See Also
     --------

@@ -70,8 +70,8 @@ def map_from_json(text: str) -> Any:
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ValueError('the text is no map: it lacks "format": "probcal map"')
     version, writer = content.get("version"), content.get("probcal", "of a later version")
-    if not isinstance(version, int):
-        raise ValueError('the map is damaged: it lacks the "version" of its form')
+    if type(version) is not int or version < 1:  # true is an int, too
+        raise ValueError('the map is damaged: the "version" of its form is a whole number from 1')
     if version > VERSION:
         raise ValueError(
             f"the map was written by probcal {writer!s:.20}, in version {version!s:.20} of the form, and this is "
