@@ -217,7 +217,7 @@ def refuse_clusters(options: dict[str, object]) -> None:
 def note_missing_pictures() -> None:
     """Say on stderr that a page has no figures, where matplotlib is not installed."""
     if not is_installed("matplotlib"):
-        from probcal.reporting.html.pictures import missing_pictures_note
+        from probcal.reporting.html.page import missing_pictures_note
 
         click.echo(f"note: {missing_pictures_note()}", err=True)
 

@@ -107,12 +107,7 @@ def json_text_of(measurement: Measurement) -> str:
 
 def named_interval(interval: Interval) -> dict[str, Any]:
     """Return the value and the ends of an interval for strict JSON."""
-    return dict(zip(("value", "low", "high"), interval_numbers(interval), strict=True))
-
-
-def interval_numbers(interval: Interval | None) -> list[Any]:
-    """Return value, low and high of an interval for strict JSON, or nothing of None."""
-    return [] if interval is None else [_number(one) for one in (interval.value, interval.low, interval.high)]
+    return {name: _number(getattr(interval, name)) for name in ("value", "low", "high")}
 
 
 def _number(value: float) -> Any:

@@ -1,41 +1,36 @@
-"""Predictions in many Parquet files, or in one of many millions of rows, read batch by batch into summaries.
+"""Predictions in many Parquet files, or in one of many millions of rows: files, batches and checked columns.
 
-Below ``EXACT_ROWS`` all rows are kept and measured exactly. From there on, memory does not grow with the rows.
+Below ``EXACT_ROWS`` all rows are kept and measured exactly. From there on, batches are read into summaries.
 """
 
 from __future__ import annotations
 
 import glob
-import zlib
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
-from functools import partial, reduce
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from probcal.data.text_values import as_text
 from probcal.errors import DataError, did_you_mean
-from probcal.measure.batch_column import BatchColumn
-from probcal.measure.summary import NO_ROWS, Cells, CellSums, Codes, Floats, Folds, SummarisedPredictions
-from probcal.reading.file_columns import MISSING_GROUP, same_label
+from probcal.reading.dates import parse_dates, typed_days
+from probcal.reading.file_columns import MOST_GROUPS, ROUNDING, Floats
 from probcal.reading.parquet_file import read_parquet_columns
-from probcal.reading.prediction_file import PredictionsRequest, label_order, probability_columns, rest_notes
+from probcal.reading.periods import Every, period_names, refuse_many_periods
+from probcal.reading.prediction_file import PredictionsRequest, probability_columns
 from probcal.reading.reading_options import ReadingOptions, without_codes
 from probcal.reading.table import STANDARD_INPUT, UserTable, mark_missing
-from probcal.reading.text_column import is_text
+from probcal.reading.text_column import TEXT, is_date, is_text
 
 EXACT_ROWS = 5_000_000
 """Rows up to which predictions are measured exactly."""
 _BATCH = 1_000_000
-MOST_LABELS = 50
-Stratum = tuple[str, str, str, int]
-"""Label, column of a group, group, and fold. Column and group are empty for all rows, if there are no groups."""
-Sums = dict[Stratum, CellSums]
-Mapper = Callable[[Callable[[Path], Any], list[Path]], Iterable[Any]]
+# Their ratio is the largest of one file, and the squares of these weights have finite sums.
+_WEIGHTS = (1e-15, 1e15)
 
 
 def parquet_files(source: str) -> list[Path] | None:
@@ -93,7 +88,7 @@ def joined_table(source: str, files: list[Path], reading: ReadingOptions) -> Use
         except pa.ArrowException:
             types = " and ".join(dict.fromkeys(str(part.type) for part in parts))
             raise DataError(f'{source}: column "{name}" has the types {types}; write one type') from None
-    table = UserTable(Path(source).name, source, names, columns, [_files_text(files)])
+    table = UserTable(Path(source).name, source, names, columns, [files_text(files)])
     return mark_missing(table, reading)
 
 
@@ -105,82 +100,87 @@ def _joined(parts: list[pa.ChunkedArray]) -> pa.ChunkedArray:
     return pa.chunked_array([pa.concat_tables([pa.table([part], ["one"]) for part in parts])["one"].combine_chunks()])
 
 
-def _files_text(files: list[Path]) -> str:
+def files_text(files: list[Path]) -> str:
+    """Return what a note calls the files."""
     return f"{len(files):,} Parquet files" if len(files) > 1 else "a Parquet file"
 
 
-def summarised(
-    source: str, files: list[Path], request: PredictionsRequest, mapped: Mapper, folds: int = 1, seed: int = 0
-) -> SummarisedPredictions:
-    """Return the summary of the predictions in ``files``. ``mapped`` applies a function to each file, like ``map``.
+class BatchColumn:
+    """Hold one column of a batch. ``first`` is the number of its first row in the file, counted from 0."""
 
-    Each row is in one of ``folds``, which are drawn with ``seed``. Raises DataError with the file and row of what is no
-    probability, label or weight.
-    """
-    sums = reduce(add_sums, mapped(partial(sums_of_file, request=request, folds=folds, seed=seed), files), Sums())
-    labels = list(dict.fromkeys(label for label, *_ in sums))
-    asked = None if request.positive is None else same_label(request.positive, labels)
-    negative, positive = label_order(labels, f'{source}: column "{request.target}"', request.probability[0], asked)
-    whole: dict[tuple[str, str], Folds] = {}
-    for (label, column, group, fold), part in sums.items():
-        pair = whole.setdefault((column, group), {}).setdefault(fold, (NO_ROWS, NO_ROWS))
-        whole[column, group][fold] = (
-            (pair[0], pair[1].merged(part)) if label == positive else (pair[0].merged(part), pair[1])
+    def __init__(self, path: Path, name: str, values: pa.Array, first: int) -> None:
+        self._path, self._name, self._values, self._first = path, name, values, first
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def row_name(self, row: int) -> str:
+        """Return the file and the number of a row of the batch, for messages."""
+        return f"{self._path}, row {self._first + row + 1:,}"
+
+    def probabilities(self) -> Floats:
+        p = self._numbers()
+        self._refuse((p < -ROUNDING) | (p > 1 + ROUNDING), "a probability lies from 0 to 1")
+        return np.clip(p, 0, 1)
+
+    def weights(self) -> Floats:
+        weight = self._numbers()
+        self._refuse(~np.isfinite(weight) | (weight < 0), "a weight is at least 0 and finite")
+        # files are read apart, so no common scale can be found that keeps all sums finite
+        low, high = _WEIGHTS
+        self._refuse(
+            (weight > 0) & ((weight < low) | (weight > high)),
+            f"many files need weights from {low:g} to {high:g}, or 0; multiply all weights by one number",
         )
-    first = next(iter(whole))[0]  # the groups of one column hold each row once
-    of_column = [parts for (column, _), parts in whole.items() if column == first]
-    everything = Cells.of_folds(reduce(_add_folds, of_column))
-    cells = {names: Cells.of_folds(parts) for names, parts in whole.items() if names != ("", "")}
-    if not min(everything.counts):
-        raise DataError(f'{source}: column "{request.target}" holds only one class; two are needed')
-    counts = Counter[str]()
-    for (label, column, *_), part in sums.items():
-        counts[label] += part.n_rows if column == first else 0
-    target = str(request.target)
-    table = table_of(source, files, [target, *request.probability], any(part.is_grid for part in sums.values()))
-    return SummarisedPredictions(
-        table=table, target=target, columns=request.probability, classes=(negative, positive),
-        y=everything.y, p=everything.p, weight=everything.weight, has_weights=request.weight is not None, groups={},
-        mark=".", notes=rest_notes(counts, positive), cells=everything, group_cells=cells,
-        weight_column=request.weight,
-    )  # fmt: skip
+        return weight
 
+    def periods(self, every: Every) -> tuple[npt.NDArray[np.int64], list[str]]:
+        """Return the number of each row's period, (n_rows,), and the names of the periods."""
+        kind = self._values.type
+        if is_date(kind):
+            days = typed_days(pa.chunked_array([self._values]))
+        elif is_text(kind):
+            # the order of day and month would need the texts of all files
+            days = parse_dates(self._values.cast(TEXT), "year month day")
+        else:
+            raise DataError(f'{self._path}: column "{self._name}" has the type {kind}; write dates as 2026-11-28')
+        self._refuse(np.isnan(days), "give each row its time, written as 2026-11-28 or 2026-11-28 14:30")
+        whole, places = np.unique(np.floor(days), return_inverse=True)
+        names, numbers = np.unique(period_names(whole, every), return_inverse=True)
+        refuse_many_periods(names.tolist(), self._name, every)
+        return np.asarray(numbers[places], np.int64), names.tolist()
 
-def table_of(source: str, files: list[Path], names: list[str], is_pooled: bool) -> UserTable:
-    """Return a table that stands for the files in what is printed."""
-    note = "summarised in cells of nearly equal probability" if is_pooled else "summarised by probability"
-    return UserTable(Path(source).name, source, names, [], [_files_text(files), note])
+    def levels(self, missing: str | None) -> tuple[npt.NDArray[np.int64], list[str]]:
+        """Return the number of each row's value, (n_rows,), and the values as text. ``missing`` stands for none."""
+        if missing is None:
+            self._refuse(self._values.is_null().to_numpy(zero_copy_only=False), "each row needs a label")
+        encoded = self._values if pa.types.is_dictionary(self._values.type) else self._values.dictionary_encode()
+        texts = [" ".join(as_text(value).split()) for value in encoded.dictionary.to_pylist()]
+        names = list(dict.fromkeys([*texts, *([] if missing is None else [missing])]))
+        if len(names) > MOST_GROUPS + 1:
+            raise DataError(
+                f'{self._path}: column "{self._name}" has {len(names):,} different values, and at most {MOST_GROUPS}'
+                " are measured; name another column"
+            )
+        # a text of the column may be spelled as the group of missing values is, and is then the same group
+        of_missing = [] if missing is None else [names.index(missing)]
+        places = np.array([*map(names.index, texts), *of_missing], dtype=np.int64)
+        return places[encoded.indices.fill_null(len(texts)).to_numpy().astype(np.int64)], names
 
+    def _numbers(self) -> Floats:
+        kind = self._values.type
+        if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind)):
+            raise DataError(f'{self._path}: column "{self._name}" has the type {kind}; write numbers')
+        values = pc.fill_null(self._values.cast(pa.float64()), np.nan).to_numpy()
+        self._refuse(np.isnan(values), "each row needs a number")
+        return np.asarray(values)
 
-def _add_folds(one: Folds, two: Folds) -> Folds:
-    added = dict(one)
-    for fold, (negative, positive) in two.items():
-        pair = added.get(fold, (NO_ROWS, NO_ROWS))
-        added[fold] = pair[0].merged(negative), pair[1].merged(positive)
-    return added
-
-
-def add_sums(one: Sums, two: Sums) -> Sums:
-    """Return the sums of the rows of both."""
-    merged = one | {names: one[names].merged(part) if names in one else part for names, part in two.items()}
-    refuse_many_labels({label for label, *_ in merged})
-    return merged
-
-
-def refuse_many_labels(labels: Collection[str]) -> None:
-    if len(labels) > MOST_LABELS:
-        raise DataError(f"the target has more than {MOST_LABELS} labels; name the column of the classes with --target")
-
-
-def sums_of_file(path: Path, request: PredictionsRequest, folds: int, seed: int) -> Sums:
-    """Return the sums of the rows of one file."""
-    sums = Sums()
-    # drawn for each file, so that it does not matter who reads it and when
-    random = np.random.default_rng([seed, zlib.crc32(path.name.encode())])
-    for columns in batches_of(path, [*request.probability, str(request.target)], request):
-        fold = random.integers(folds, size=len(columns[str(request.target)]))
-        sums = add_sums(sums, dict(_sums_of_batch(columns, request, fold)))
-    return sums
+    def _refuse(self, bad: npt.NDArray[np.bool_], rule: str) -> None:
+        if bad.any():
+            row = int(np.argmax(bad))
+            value = self._values[row].as_py()
+            text = "nothing" if value is None else f"{value!r}"
+            raise DataError(f'{self.row_name(row)}: column "{self._name}" holds {text}; {rule}')
 
 
 def batches_of(path: Path, names: Iterable[str], request: PredictionsRequest) -> Iterator[dict[str, BatchColumn]]:
@@ -207,38 +207,6 @@ def batches_of(path: Path, names: Iterable[str], request: PredictionsRequest) ->
                 first += len(batch)
         except (pa.ArrowException, OSError) as error:
             raise DataError(f"{path}: is not a sound Parquet file: {(str(error).splitlines() or [''])[0]}") from None
-
-
-def _sums_of_batch(
-    columns: dict[str, BatchColumn], request: PredictionsRequest, fold: Codes
-) -> Iterator[tuple[Stratum, CellSums]]:
-    p = columns[request.probability[0]].probabilities()
-    weight = np.ones(len(p)) if request.weight is None else columns[request.weight].weights()
-    label_codes, labels = columns[str(request.target)].levels(None)
-    for column, (group_codes, names) in groups_of(columns, request).items():
-        strata = (label_codes * len(names) + group_codes) * (int(fold.max(initial=0)) + 1) + fold
-        for rows in rows_of_strata(strata, weight):
-            one = rows[0]
-            name = labels[label_codes[one]], column, names[group_codes[one]], int(fold[one])
-            yield name, CellSums.of(p[rows], weight[rows])
-
-
-def groups_of(columns: dict[str, BatchColumn], request: PredictionsRequest) -> dict[str, tuple[Codes, list[str]]]:
-    """Return column -> the number of the group of each row, (n_rows,), and the names of the groups."""
-    groups = {column: columns[column].levels(MISSING_GROUP) for column in request.groups}
-    if request.time is not None:
-        groups[request.time] = columns[request.time].periods(request.every)
-    n_rows = len(next(iter(columns.values())))
-    return groups or {"": (np.zeros(n_rows, np.int64), [""])}  # one group of all rows
-
-
-def rows_of_strata(strata: Codes, weight: Floats) -> Iterator[npt.NDArray[np.intp]]:
-    """Yield the rows of positive weight of each stratum. ``strata``, (n_rows,), are numbers below 32,768."""
-    numbers = strata.astype(np.int16)  # at most 51 labels, 51 groups and 5 folds, sorted in one pass
-    order = np.argsort(numbers, kind="stable")
-    order = order[weight[order] > 0]
-    starts = np.flatnonzero(np.diff(numbers[order], prepend=-1))
-    yield from np.split(order, starts[1:]) if len(order) else []
 
 
 def _opened(path: Path) -> pq.ParquetFile:

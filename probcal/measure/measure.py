@@ -35,7 +35,7 @@ from probcal.reading.output_file import delimited_with_columns, refuse_other_for
 from probcal.reading.prediction_file import FilePredictions, PredictionsRequest, calibrated_names, read_predictions
 
 if TYPE_CHECKING:
-    from probcal.measure.many_files import Mapper
+    from probcal.measure.file_summaries import Mapper
     from probcal.reading.table import UserTable
 
 Printer = Callable[[str], None]
@@ -176,7 +176,7 @@ def _base_rate_note(predictions: FilePredictions) -> list[str]:
 
 def _read(request: PredictionsRequest, options: MeasureOptions) -> FilePredictions:
     """Return all rows of the source of a request, or their summary where they are too many."""
-    from probcal.measure import many_files  # imports Parquet, which other files do not need
+    from probcal.measure import file_summaries, many_files  # import Parquet, which other files do not need
 
     files = many_files.parquet_files(request.source)
     path = Path(request.source)
@@ -204,7 +204,7 @@ def _read(request: PredictionsRequest, options: MeasureOptions) -> FilePredictio
     columns = many_files.probability_names(files[0], request)
     if len(columns) == 1:
         request, folds = replace(request, probability=columns), 1 if options.map is None else FOLDS
-        return many_files.summarised(request.source, files, request, mapped, folds, options.seed)
+        return file_summaries.summarised(request.source, files, request, mapped, folds, options.seed)
     if len(columns) == 2:
         raise ProbcalError(f"--probability names the columns of both classes, {limit}, or name that of one class alone")
     if options.map is not None:
@@ -212,9 +212,7 @@ def _read(request: PredictionsRequest, options: MeasureOptions) -> FilePredictio
             f"--calibrate of several classes fits each row with all its probabilities, {limit}, or take one class "
             "against all others, such as --probability p_cat --positive cat"
         )
-    from probcal.measure.class_files import summarised_classes
-
-    return summarised_classes(request.source, files, request, columns, mapped)
+    return file_summaries.summarised_classes(request.source, files, request, columns, mapped)
 
 
 def _read_whole(

@@ -16,8 +16,7 @@ from probcal.measure.summary import Summary
 from probcal.measure.text import Measurement, description, findings, legend, table, tests_tables
 from probcal.metrics.reliability import top_label
 from probcal.reading.prediction_file import FilePredictions
-from probcal.reporting.html.page import render
-from probcal.reporting.html.pictures import Picture, missing_pictures_note, styled_picture
+from probcal.reporting.html.page import Picture, missing_pictures_note, render, styled_picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from probcal.measure.class_summary import ClassCells
 from probcal.measure.quantities import P_VALUES
-from probcal.measure.summary import Cells
+from probcal.measure.summary import Cells, ClassCells
 from probcal.metrics.bootstrap import LEVEL, NO_INTERVAL, Interval, Quantity, basic_interval, bootstrap_values
 from probcal.metrics.closed_forms import mean_interval
 from probcal.metrics.metric import Prediction

@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from probcal.data.text_values import sort_labels
-from probcal.measure.class_summary import SummarisedClasses
 from probcal.measure.measured_part import ClassesPart, MeasuredSection, Part
 from probcal.measure.quantities import quantities
-from probcal.measure.summary import Summary
+from probcal.measure.summary import SummarisedClasses, Summary
 from probcal.metrics.bootstrap import FEWEST_DRAWS, MOST_DRAWS, Quantity
 from probcal.metrics.decisions import Costs
 from probcal.metrics.reliability import top_label

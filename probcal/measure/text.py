@@ -7,12 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from probcal._io import aligned_lines, counted, join_first, printable, wrap_line
-from probcal.measure.class_summary import SummarisedClasses
 from probcal.measure.measured_part import Line, MeasuredSection
 from probcal.measure.measurement import MOST_CLASSES
-from probcal.measure.part_tests import ALL, GRADE, LEVEL, PartTests, families, part_title
-from probcal.measure.summary import Summary, folds_text
-from probcal.measure.verdict import Verdict, calibration_verdict
+from probcal.measure.part_tests import ALL, GRADE, LEVEL, PartTests, Verdict, calibration_verdict, families, part_title
+from probcal.measure.summary import SummarisedClasses, Summary, folds_text
 from probcal.metrics.bootstrap import FEW_DRAWS, Interval, Quantity
 from probcal.metrics.decisions import Costs
 from probcal.metrics.row_support import FEWEST_CLASS_ROWS, FEWEST_ROWS

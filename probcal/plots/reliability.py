@@ -11,8 +11,16 @@ import numpy as np
 from probcal.metrics.checked_rows import checked
 from probcal.metrics.label_columns import class_names
 from probcal.metrics.reliability import LEAST_SHOWN, ReliabilityCurve, reliability_curve, top_label
-from probcal.plots.axes import ensure_axes, in_panel, panel_axes, positive_class_text, predictions_of
-from probcal.plots.logit_axes import logit_limits, set_logit_axes, within_logit_axes
+from probcal.plots.axes import (
+    ensure_axes,
+    in_panel,
+    logit_limits,
+    panel_axes,
+    positive_class_text,
+    predictions_of,
+    set_logit_axes,
+    within_logit_axes,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -335,21 +343,8 @@ class ReliabilityDisplay:
             Observed labels.
         y_prob : array-like of shape (n_rows,) or (n_rows, n_classes)
             Predicted probabilities of the positive class, or of all classes.
-        n_bins : int, default=10
-            Largest number of points.
-        strategy : {"quantile", "uniform"}, default="quantile"
-            ``"quantile"`` makes bins of nearly equal weight. ``"uniform"`` makes bins of equal width.
-        isotonic : bool, default=True
-            Whether to draw the isotonic (CORP) curve too.
-        bands : {"consistency", "confidence"} or None, default="consistency"
-            ``"consistency"`` shows where points and curve would lie if the predictions were calibrated.
-            ``"confidence"`` shows how certain they are. None draws neither.
-        level : float, default=0.95
-            Probability of the bars and of the band, at each prediction.
-        n_resamples : int, default=200
-            Number of the resamples that the bands come from.
-        random_state : int, numpy.random.Generator or None, default=0
-            Seed of the resamples. None draws other ones each time.
+        n_bins, strategy, isotonic, bands, level, n_resamples, random_state
+            See ``from_estimator``.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of the rows. None means equal weights.
         pos_label : int, float, bool or str, default=None
@@ -360,16 +355,8 @@ class ReliabilityDisplay:
             others.
         name : str, default=None
             Name in the legend. None means "Classifier".
-        ref_line : bool, default=True
-            Whether to draw the diagonal. It is drawn once on each axes.
-        histogram : bool, default=True
-            Whether to draw the histogram of the predictions below the diagram. Its largest bin is as high as the strip,
-            for each model.
-        scale : {"linear", "logit"}, default="linear"
-            ``"logit"`` makes both axes linear in log-odds, which shows probabilities of rare events.
-        ax : matplotlib Axes, or of several classes a sequence of them, default=None
-            Axes to draw on. None makes a new figure. Of several classes, a sequence has one more than there are
-            classes, such as ``figure_.axes`` of another model, and a single one shows only the likeliest class.
+        ref_line, histogram, scale, ax
+            See ``from_estimator``.
         **kwargs : dict
             Settings of the points, for ``matplotlib.axes.Axes.plot``. ``color`` holds for all parts.
 

@@ -22,8 +22,16 @@ from probcal.errors import StoreError
 from probcal.metrics.curves import BinnedCurve
 from probcal.metrics.decisions import DecisionCurve, of_treated
 from probcal.metrics.reliability import Band, ReliabilityCurve, ScoreHistogram, score_histogram
-from probcal.reporting.prediction_curves import CostCurve, Reliability, RocCurve, cost_curve, reliability, roc_curve
-from probcal.reporting.stored_predictions import StoredPredictions, read_stored_predictions
+from probcal.reporting.prediction_curves import (
+    CostCurve,
+    Reliability,
+    RocCurve,
+    StoredPredictions,
+    cost_curve,
+    read_stored_predictions,
+    reliability,
+    roc_curve,
+)
 from probcal.store.cell_result import Results
 from probcal.store.folder import ESTIMATES, CellResult, Store
 from probcal.store.stored_experiment import ResultColumn, Row, StoredExperiment

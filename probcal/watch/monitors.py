@@ -76,14 +76,7 @@ class Monitors:
     for groups, of which new ones may come at any time: those that come together are a family, and the k-th family has
     the share 1 / (k (k + 1)). These shares sum to 1. Within a family of m groups, of which r have an alarm, each other
     group has the share 1 / (m - r): Holm's step-down test. Its p-values 10 ** -e, with the largest evidence e so far,
-    are valid after any number of looks.
-
-    Parameters
-    ----------
-    false_alarm_rate : float
-        Largest probability of any false alarm, ever.
-    columns : sequence of str
-        The columns of groups.
+    are valid after any number of looks. ``false_alarm_rate`` is this probability. ``columns`` are those of the groups.
     """
 
     def __init__(self, false_alarm_rate: float, columns: tuple[str, ...] = ()) -> None:

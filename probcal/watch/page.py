@@ -11,8 +11,7 @@ import numpy as np
 from probcal._io import printable
 from probcal.errors import is_installed
 from probcal.reading.periods import Every
-from probcal.reporting.html.page import render
-from probcal.reporting.html.pictures import missing_pictures_note, styled_picture
+from probcal.reporting.html.page import missing_pictures_note, render, styled_picture
 from probcal.watch.log import Log
 from probcal.watch.monitors import ALL_ROWS, DatedMonitor, Monitors
 from probcal.watch.periods import Period, groups_of, period_rows, periods_of, rows_by_group

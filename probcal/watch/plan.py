@@ -46,24 +46,11 @@ class PlannedChange:
 
 
 def plan(p: npt.ArrayLike, false_alarm_rate: float = 0.01, random_state: int = 0) -> list[PlannedChange]:
-    """Return a line for each of ``CHANGES``, for predictions like ``p``.
+    """Return a line for each of ``CHANGES``, for predictions like ``p``, (n,), such as those of last month.
 
-    Predictions are drawn from 1,000 quantiles of ``p``, and labels from the changed probabilities. The monitor sees
-    1,000 calibrated rows before the change. A map is better if it lowers the expected log loss over these quantiles.
-
-    Parameters
-    ----------
-    p : array-like of shape (n,)
-        Predicted probabilities P(y = 1), such as those of last month. No labels are needed.
-    false_alarm_rate : float, default=0.01
-        That of the monitor.
-    random_state : int, default=0
-        Seed of the simulation.
-
-    Returns
-    -------
-    list of PlannedChange
-        In the order of ``CHANGES``.
+    No labels are needed. Predictions are drawn from 1,000 quantiles of ``p``, and labels from the changed
+    probabilities. The monitor sees 1,000 calibrated rows before the change. A map is better if it lowers the expected
+    log loss over these quantiles.
     """
     values = np.clip(np.asarray(p, dtype=np.float64), _LEAST, 1 - _LEAST)
     log_odds = logit(np.quantile(values, (np.arange(_QUANTILES) + 0.5) / _QUANTILES))

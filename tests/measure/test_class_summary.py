@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from probcal.errors import DataError, ProbcalError
 from probcal.measure import many_files, summary
-from probcal.measure.class_files import summarised_classes
-from probcal.measure.class_summary import ClassCells, ClassSums, SummarisedClasses
+from probcal.measure.file_summaries import summarised_classes
 from probcal.measure.measure import MeasureOptions, measure
 from probcal.measure.measurement import class_sections, likeliest_section, measure_sections
+from probcal.measure.summary import ClassCells, ClassSums, SummarisedClasses
 from probcal.metrics.metric import Prediction
 from probcal.metrics.registry import ASKED_METRICS, METRICS, metric_named
 from probcal.reading.prediction_file import FilePredictions, PredictionsRequest

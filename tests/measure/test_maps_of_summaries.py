@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from probcal.errors import DataError
 from probcal.measure import many_files, summary
+from probcal.measure.file_summaries import summarised
 from probcal.measure.maps import cross_fit_cells, fit_cells, new_map
 from probcal.measure.measurement import measure_sections
 from probcal.measure.summary import Cells, CellSums, SummarisedPredictions
@@ -95,7 +96,7 @@ def test_maps_of_few_probabilities_are_exact(many, name, has_weights):
 def test_no_fold_is_judged_by_a_map_that_saw_it(tmp_path):
     frame = smooth(4000).assign(p=lambda rows: rows.p.round(2))
     request = PredictionsRequest(str(tmp_path / "parts"), ("p",), "y", groups=("g",))
-    found = many_files.summarised(request.source, written_parts(tmp_path / "parts", frame, 3), request, map, 5, 0)
+    found = summarised(request.source, written_parts(tmp_path / "parts", frame, 3), request, map, 5, 0)
     judged = cross_fit_cells("isotonic", found)
     assert sum(found.cells.counts) == 4000 and set(found.cells.fold) == set(range(5))
     for part in (judged.cells, *judged.group_cells.values()):
@@ -155,7 +156,7 @@ def test_periods_are_groups_of_a_summary_and_of_rows(as_text, tmp_path):
     whole = PredictionsRequest(str(tmp_path / "all.parquet"), ("p",), "y", time="t", every="week")
     frame.to_parquet(whole.source, index=False)
     exact = measure_sections(read_predictions(whole), None, 0, 0)
-    found = measure_sections(many_files.summarised(str(tmp_path), parts, whole, map), None, 0, 0)
+    found = measure_sections(summarised(str(tmp_path), parts, whole, map), None, 0, 0)
     assert [section.name for section in found] == [section.name for section in exact]
     assert exact[1].name == "t = 2026-01-12"  # a Monday
     assert values(found) == pytest.approx(values(exact), rel=1e-9, abs=1e-12, nan_ok=True)

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from probcal.errors import DataError
 from probcal.measure import many_files, summary
-from probcal.measure.many_files import parquet_files, summarised
+from probcal.measure.file_summaries import summarised
+from probcal.measure.many_files import parquet_files
 from probcal.measure.measurement import measure_sections
 from probcal.measure.summary import Cells, CellSums
 from probcal.reading.prediction_file import PredictionsRequest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from probcal.reporting.stored_predictions import StoredPredictions
+from probcal.reporting.prediction_curves import StoredPredictions
 from probcal.store.folder import CellResult, Store
 from probcal.store.stored_experiment import ResultColumn, Row
 

@@ -9,9 +9,9 @@ import pytest
 
 from probcal.metrics import decision_curve
 from probcal.reporting.drawing import LineStyle, drawing_style, line_styles, panel_groups
+from probcal.reporting.prediction_curves import read_stored_predictions
 from probcal.reporting.prediction_figures import ESTIMATE_KINDS, estimate_figures
 from probcal.reporting.prediction_summaries import pictures_of
-from probcal.reporting.stored_predictions import read_stored_predictions
 from probcal.store.stored_experiment import StoredExperiment
 from tests.commands import probcal, refused
 from tests.reporting.small_estimates import drawn, folder_of

@@ -11,7 +11,7 @@ from scipy.stats import binom
 from probcal.errors import ProbcalError
 from probcal.watch.log import Log
 from probcal.watch.monitors import Monitors
-from probcal.watch.state import State
+from probcal.watch.watch import State
 
 
 def log(days, p, y, groups):

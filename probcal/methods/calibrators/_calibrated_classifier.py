@@ -154,7 +154,9 @@ class CalibratedMethod(ProbabilityMethod, ABC):
         for part in parts:
             self._require_every_class(part)
         maps = [fitted(self._calibrator(score_kind), part) for part in parts]
-        self.calibrators_ = maps if len(maps) == len(self.estimators_) else maps * len(self.estimators_)
+        # one map for the classifiers of all folds, or the maps of all folds for one classifier
+        n = max(len(maps), len(self.estimators_))
+        self.estimators_, self.calibrators_ = self.estimators_ * (n // len(self.estimators_)), maps * (n // len(maps))
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:

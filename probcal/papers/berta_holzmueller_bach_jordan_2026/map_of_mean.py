@@ -112,25 +112,6 @@ class MapOfMeanClassifier(CalibratedMethod):
         self.random_state = random_state
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Predict the map of the mean score of the classifiers.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Rows to predict, with the columns that ``fit`` got.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Probabilities, in the order of ``classes_``.
-
-        Raises
-        ------
-        NotFittedError
-            If ``fit`` was not called.
-        ValueError
-            If ``X`` has other columns than ``fit`` got.
-        """
         self._before_predicting(X)
         scores = np.mean([self._scores(learner, X)[0] for learner in self.estimators_], axis=0)
         return np.asarray(self.calibrator_.predict_proba(scores))

@@ -366,10 +366,9 @@ UNIT_TOLERANCE = 1.0
 
 def compare_digits(findings: Iterable[Finding]) -> list[Finding]:
     """Return one finding per number with ``exact_digits`` and a result. Its distance is in units of the last digit."""
-    return [_compare_finding_digits(finding) for finding in findings if finding.exact_digits and finding.values]
-
-
-def _compare_finding_digits(finding: Finding) -> Finding:
-    units = abs(difference_in_units(finding.values[0], finding.published, finding.decimals))
-    state: State = "in band" if units <= UNIT_TOLERANCE else "out of band"
-    return replace(finding, kind="digits", state=state, distance=units, reason=None)
+    compared = []
+    for finding in (finding for finding in findings if finding.exact_digits and finding.values):
+        units = abs(difference_in_units(finding.values[0], finding.published, finding.decimals))
+        state: State = "in band" if units <= UNIT_TOLERANCE else "out of band"
+        compared.append(replace(finding, kind="digits", state=state, distance=units, reason=None))
+    return compared

@@ -111,11 +111,9 @@ def cell_number(cell: CellResult, metric: str, stage: int | None) -> float:
         return mean_loss_ratio(cell.stages)
     if metric == STEEPEST_GROWTH:
         return steepest_growth(cell.curves)
-    return cell.metrics.get(metric, math.nan) if stage is None else _stage_number(stage, cell.stages, metric)
-
-
-def _stage_number(stage: int, stages: Mapping[str, list[float]], metric: str) -> float:
-    course = stages.get(metric, [])
+    if stage is None:
+        return cell.metrics.get(metric, math.nan)
+    course = cell.stages.get(metric, [])
     # A method that stops early keeps its last number.
     return course[min(stage, len(course)) - 1] if course else math.nan
 

@@ -33,18 +33,7 @@ class LegacyGaussianNB(GaussianNB):
     """
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Predict the logarithm of the probability of each class.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Numbers.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Log probabilities in nats, in the order of ``classes_``.
-        """
+        """Predict the logarithm of the probability of each class, in nats, (n_rows, n_classes)."""
         joint = np.asarray(self.predict_joint_log_proba(X))
         most = joint.max(axis=1, keepdims=True)
         return np.asarray(joint - (np.log(np.exp(joint - most).sum(axis=1, keepdims=True)) + most))
@@ -60,35 +49,13 @@ class LegacyLogisticRegression(LogisticRegression):
     """
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the log-odds of the second class.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Numbers.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Log-odds in nats.
-        """
+        """Return the log-odds of the second class in nats, (n_rows,)."""
         check_is_fitted(self)
         # The last of the cumulative sums, because numpy's sum adds in an order that depends on the number of terms.
         return np.asarray((np.asarray(X) * self.coef_[0]).cumsum(axis=1)[:, -1] + self.intercept_[0])
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Predict the probability of each class.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Numbers.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, 2)
-            Probabilities, in the order of ``classes_``.
-        """
+        """Predict the probability of each class, (n_rows, 2)."""
         # exp of large negative log-odds is infinite, and the probability 0.
         with np.errstate(over="ignore"):
             positive = 1 / (1 + np.exp(-self.decision_function(X)))
@@ -104,22 +71,7 @@ class LegacyForestClassifier(RandomForestClassifier):
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the forest, as ``sklearn.ensemble.RandomForestClassifier`` does.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Numbers.
-        y : array-like of shape (n_rows,)
-            Labels.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows. None means equal weights.
-
-        Returns
-        -------
-        Self
-            The forest itself.
-        """
+        """Fit the forest, as ``sklearn.ensemble.RandomForestClassifier`` does."""
         super().fit(X, y, sample_weight)
         for one in self.estimators_:
             inner = one.tree_.children_left >= 0
@@ -129,26 +81,14 @@ class LegacyForestClassifier(RandomForestClassifier):
 
 
 def legacy_isotonic(p: np.ndarray, y: np.ndarray, spline: bool) -> Callable[[np.ndarray], np.ndarray]:
-    """Fit isotonic regression as scikit-learn did before version 0.20.
+    """Return a function from scores to isotonic values, as scikit-learn fitted it before version 0.20.
 
-    Until version 0.19, all rows of one score together weigh as much as a single row of another score. Scores count as
-    one only if they are equal to the last bit.
+    ``p`` are scores and ``y`` labels 0 and 1, (n_rows,) each. Until version 0.19, all rows of one score together weigh
+    as much as a single row of another score. Scores count as one only if they are equal to the last bit.
 
-    Parameters
-    ----------
-    p : ndarray of shape (n_rows,)
-        Scores.
-    y : ndarray of shape (n_rows,)
-        Labels 0 and 1.
-    spline : bool
-        True interpolates by a spline of degree 1, as version 0.17 did. False interpolates linearly, as 0.18 did.
-        Between two scores near 0 that differ by less than 1e-308, the spline is not a number, and Kull, Silva Filho &
-        Flach (2017) take 1/2. It may also be infinite there.
-
-    Returns
-    -------
-    callable
-        Isotonic function from scores of shape (n,) to values of shape (n,).
+    With ``spline`` the function interpolates by a spline of degree 1, as version 0.17 did, and otherwise linearly, as
+    0.18 did. Between two scores near 0 that differ by less than 1e-308, the spline is not a number, and Kull, Silva
+    Filho & Flach (2017) take 1/2. It may also be infinite there.
     """
     knots, place, rows = np.unique(p, return_inverse=True, return_counts=True)
     means = np.bincount(place, weights=y) / rows
@@ -203,18 +143,7 @@ class LogisticSVC(SVC):
     """
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Predict the probability of each class.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Whatever ``sklearn.svm.SVC`` accepts.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Probabilities, in the order of ``classes_``.
-        """
+        """Predict the probability of each class, (n_rows, n_classes)."""
         check_is_fitted(self)
         scores = learner_scores(self, X, self.classes_)
         if scores.shape[1] == 1:

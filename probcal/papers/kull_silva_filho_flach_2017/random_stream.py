@@ -229,23 +229,8 @@ class LegacyStreamClassifier(ProbabilityMethod):
     def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]  # the authors' code has no weights
         """Replay the repetition up to the fold whose training rows are ``X`` and ``y``.
 
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Numbers.
-        y : array-like of shape (n_rows,)
-            Labels 0 and 1.
-
-        Returns
-        -------
-        self
-            The fitted method.
-
-        Raises
-        ------
-        ValueError
-            If a parameter or a label is invalid, if all labels are equal, or if the lengths of ``X`` and ``y`` differ.
-            If the caller is not an experiment that fits it on all training rows of such a fold.
+        Raises ValueError for an invalid parameter or label, where all labels are equal, and where the caller is not an
+        experiment that fits the method on all training rows of such a fold.
         """
         X, labels, _ = self._begin(X, y, None)
         found = present_fold()
@@ -264,18 +249,7 @@ class LegacyStreamClassifier(ProbabilityMethod):
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Predict class probabilities.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Rows to predict, all numbers.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, 2)
-            Probabilities, in the order of ``classes_``.
-        """
+        """Predict class probabilities, (n_rows, 2). All columns of ``X`` are numbers."""
         self._before_predicting(X)
         # in another layout, sums over the columns are rounded in another way, which moves scores of naive Bayes near 0
         rows = np.ascontiguousarray(X, dtype=np.float64)

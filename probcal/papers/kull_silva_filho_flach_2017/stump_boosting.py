@@ -75,29 +75,10 @@ class StumpBoosting(CheckedParameters, ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the stumps.
+        """Fit the stumps. Numbers are compared in single precision, as in scikit-learn's trees.
 
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Finite numbers. They are compared in single precision, as in scikit-learn's trees.
-        y : array-like of shape (n_rows,)
-            Labels of two classes.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows, not negative. None means equal weights.
-
-        Returns
-        -------
-        Self
-            The classifier itself.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is invalid, ``X`` holds missing or infinite values, or a weight is invalid. Also if the rows
-            of positive weight do not have exactly two classes.
-        TypeError
-            If ``X`` is sparse.
+        Raises ValueError for an invalid parameter or weight, for missing or infinite numbers, and unless the rows of
+        positive weight have exactly two classes. Raises TypeError if ``X`` is sparse.
         """
         self.check_parameters()
         X = validate_data(self, X, dtype=np.float32, ensure_min_samples=2)  # in which trees compare
@@ -132,18 +113,7 @@ class StumpBoosting(CheckedParameters, ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the log-odds of the second class.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Finite numbers.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Log-odds in nats.
-        """
+        """Return the log-odds of the second class in nats, (n_rows,)."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float32, reset=False)
         # A call of each stump would take twenty times as long.
@@ -155,34 +125,12 @@ class StumpBoosting(CheckedParameters, ClassifierMixin, BaseEstimator):
         return np.concatenate(parts)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Predict the probability of each class.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Finite numbers.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, 2)
-            Probabilities, in the order of ``classes_``.
-        """
+        """Predict the probability of each class, (n_rows, 2)."""
         log_odds = self.decision_function(X)
         return np.column_stack([expit(-log_odds), expit(log_odds)])
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predict the more probable label of each row.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Finite numbers.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Labels out of ``classes_``. The first class wins a tie.
-        """
+        """Predict the more probable label of each row, (n_rows,). The first class wins a tie."""
         positive = self.decision_function(X) > 0
         return np.asarray(self.classes_[positive.astype(int)])
 

@@ -16,32 +16,14 @@ _LARGEST = 2**31 - 1
 
 
 class Stump(NamedTuple):
-    """Hold the split of a decision stump.
-
-    Attributes
-    ----------
-    column : int
-        Number of the column.
-    limit : float
-        Largest value that goes left. Trees compare in single precision.
-    """
+    """Hold the split of a decision stump."""
 
     column: int
     limit: float
+    """Largest value that goes left. Trees compare in single precision."""
 
     def goes_left(self, rows: np.ndarray) -> np.ndarray:
-        """Return which rows go left.
-
-        Parameters
-        ----------
-        rows : ndarray of shape (n_rows, n_columns)
-            Numbers of type float32.
-
-        Returns
-        -------
-        ndarray of bool of shape (n_rows,)
-            Whether the value of the column is at most the limit.
-        """
+        """Return which ``rows``, (n_rows, n_columns) of type float32, go left."""
         return np.asarray(rows[:, self.column] <= self.limit)
 
 
@@ -52,12 +34,8 @@ class StumpSearch:
     weight of the side. The purity is the sum over both sides. Among equally good columns the first in a
     drawn order wins. It is the order of scikit-learn for the same seed. Within a column the lowest limit wins.
 
-    Parameters
-    ----------
-    rows : ndarray of shape (n_rows, n_columns)
-        Finite numbers of type float32.
-    second : ndarray of bool of shape (n_rows,)
-        Whether each row is of the second class.
+    ``rows``, (n_rows, n_columns), are finite numbers of type float32. ``second``, (n_rows,), says which are of the
+    second class.
     """
 
     def __init__(self, rows: np.ndarray, second: np.ndarray) -> None:
@@ -68,21 +46,10 @@ class StumpSearch:
         self._find_cuts()
 
     def best(self, weights: np.ndarray, seed: int) -> Stump | None:
-        """Return the best split for some weights.
+        """Return the best split for weights of the rows, or None if no column can be cut or one class has all weight.
 
-        Rows of weight 0 are left out, also in later calls.
-
-        Parameters
-        ----------
-        weights : ndarray of shape (n_rows,)
-            Weights of the rows.
-        seed : int
-            Seed of the order in which equally good columns are drawn.
-
-        Returns
-        -------
-        Stump or None
-            The split. None if no column can be cut, or one class has all weight.
+        ``seed`` decides the order in which equally good columns are drawn. Rows of weight 0 are left out, also in later
+        calls.
         """
         listed = np.count_nonzero(weights)
         # scikit-learn's trees leave out rows without weight, whose values give no limits then.

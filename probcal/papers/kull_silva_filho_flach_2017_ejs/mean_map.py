@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -89,55 +89,6 @@ class MeanMapClassifier(CalibratedMethod):
         self.map = map
         self.cv = cv
         self.random_state = random_state
-
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, *, frequency_weights: bool = False
-    ) -> Self:
-        """Fit the classifiers of the folds, their maps, and the classifier of all rows.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Rows to learn from. The classifier gets them unchanged. They may also be a sparse matrix or texts, if the
-            classifier accepts these.
-        y : array-like of shape (n_rows,)
-            Labels of two classes or more.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows, not negative. The classifiers and the maps use them. Only their ratios count: they are
-            multiplied by a number that makes their mean 1. A row of weight 0 is left out. None means equal weights.
-        groups : array-like of shape (n_rows,), default=None
-            Group of each row. The rows of one group fall into one fold, and a splitter gets the groups.
-        frequency_weights : bool, default=False
-            Whether the weights are whole numbers that say how often each row occurs. A row of weight 2 then counts as
-            two rows.
-
-        Returns
-        -------
-        object
-            This method, fitted.
-
-        Raises
-        ------
-        ValueError
-            If a parameter, the labels or the weights are invalid, or the estimator is no classifier.
-            If a class is too rare for the folds.
-            If groups are given with a list of pairs as ``cv``, or with a classifier that is fitted already.
-            If a group is missing, or the groups have several types or another number than the rows.
-            If weights are given for a learner that takes none.
-            If the learner has no scores, or a score is missing or infinite.
-            If ``classes_`` of the learner is missing, or does not hold the labels of ``y``.
-        NotFittedError
-            If a classifier that must be fitted already is not.
-
-        Warns
-        -----
-        UserWarning
-            If a class has fewer rows (or groups) than ``cv``. There are then as many folds as the class has rows
-            (or groups).
-        """
-        super().fit(X, y, sample_weight, groups, frequency_weights=frequency_weights)
-        self.estimators_ = self.estimators_ * len(self.calibrators_)
-        return self
 
     def _has_map_for_each_fold(self, parts: list[FoldScores], score_kind: Input, seed: int) -> bool:
         return True

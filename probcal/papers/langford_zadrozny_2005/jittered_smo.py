@@ -44,31 +44,7 @@ class JitteredSMO(WekaClassifier):
         self.jitter = jitter
 
     def fit(self, X: Any, y: Any, sample_weight: np.ndarray | None = None) -> JitteredSMO:
-        """Train SMO on jittered weights.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_rows, n_columns)
-            Rows, as in ``WekaClassifier.fit``.
-        y : array-like of shape (n_rows,)
-            Labels.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Instance weights before the changes, not negative. None means weight 1 for each row.
-
-        Returns
-        -------
-        JitteredSMO
-            The classifier itself.
-
-        Raises
-        ------
-        ValueError
-            If ``jitter`` is negative, and as in ``WekaClassifier.fit``.
-        WekaError
-            If Weka does not know an option, or refuses the data. It is a ValueError.
-        WekaMissing
-            If an optional package is missing.
-        """
+        """Train SMO on jittered weights. Raise ValueError if ``jitter`` is negative, or as ``WekaClassifier``."""
         if not self.jitter >= 0:
             raise ValueError(f"jitter must be at least 0, not {self.jitter!r}")
         weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)

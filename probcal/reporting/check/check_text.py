@@ -66,18 +66,17 @@ def _finding_blocks(name: str, findings: Findings) -> Iterable[list[str]]:
 
 
 def _finding_table(findings: list[Finding]) -> list[str]:
-    rows = [
-        [
-            finding.dataset,
-            finding.label,
-            finding.metric,
-            number_text(finding, finding.published),
-            mean_text(finding),
-            distance_text(finding.distance),
-        ]
-        for finding in findings
-    ]
+    rows = [finding_texts(finding, finding.metric) for finding in findings]
     return table_lines(rows, ["  data set", "column", "metric", "published", "ours", "distance"])
+
+
+def finding_texts(finding: Finding, metric: str) -> list[str]:
+    """Return the cells of a finding in a table, with the name of its ``metric`` there."""
+    mean = "" if finding.mean is None else _finding_number(finding, finding.mean) + spread_text(finding.values)
+    distance = "" if finding.distance is None else f"{finding.distance:.2f}"
+    if finding.distance is not None and finding.distance > LARGEST_DISTANCE:
+        distance = f">{LARGEST_DISTANCE:g}"
+    return [finding.dataset, finding.label, metric, _finding_number(finding, finding.published), mean, distance]
 
 
 def _no_verdict_lines(report: Report) -> list[str]:
@@ -102,16 +101,6 @@ def table_lines(rows: list[list[str]], header: list[str], align: str = "left") -
     return [line.rstrip() for line in lines.splitlines()]
 
 
-def distance_text(distance: float | None) -> str:
-    if distance is None:
-        return ""
-    return f">{LARGEST_DISTANCE:g}" if distance > LARGEST_DISTANCE else f"{distance:.2f}"
-
-
-def mean_text(finding: Finding) -> str:
-    return "" if finding.mean is None else number_text(finding, finding.mean) + spread_text(finding.values)
-
-
 def spread_text(values: Sequence[float]) -> str:
     """Return `` ± 0.004, ∞ 2/10``: the sd of the finite splits, and how many are infinite where only some are."""
     sd, infinite = sd_of_finite(values), sum(map(math.isinf, values))
@@ -119,7 +108,7 @@ def spread_text(values: Sequence[float]) -> str:
     return ("" if sd is None else f" ± {format_number(sd)}") + infinite_text
 
 
-def number_text(finding: Finding, number: float) -> str:
+def _finding_number(finding: Finding, number: float) -> str:
     """Return a number with three decimals, or with eight where these do not tell ours from the published one."""
     decimals = DECIMALS
     if finding.state == "out of band" and finding.mean is not None:
@@ -279,9 +268,9 @@ def json_text(reports: list[Report]) -> str:
     return json_of([_json_report(report) for report in reports])
 
 
-def json_of(value: Any) -> str:
-    """Return the value as JSON. Infinity becomes the text ``inf``, since JSON has no infinity."""
-    return json.dumps(_json_values(value), indent=1, ensure_ascii=False) + "\n"
+def json_of(value: Any, nan: str | None = "nan") -> str:
+    """Return the value as JSON. Infinity becomes the text ``inf`` and NaN becomes ``nan``, since JSON has neither."""
+    return json.dumps(_json_values(value, nan), indent=1, ensure_ascii=False) + "\n"
 
 
 def _json_report(report: Report) -> dict[str, Any]:
@@ -341,12 +330,14 @@ def _json_verdict(verdict: ClaimVerdict) -> dict[str, Any]:
     return {"verdict": verdict.verdict, "counts": counts, **({"said": verdict.said} if verdict.said else {})}
 
 
-def _json_values(value: Any) -> Any:
+def _json_values(value: Any, nan: str | None) -> Any:
     if isinstance(value, dict):
-        return {name: _json_values(item) for name, item in value.items()}
+        return {name: _json_values(item, nan) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_json_values(item) for item in value]
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+        return [_json_values(item, nan) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return nan if math.isnan(value) else str(value)
+    return value
 
 
 MISSING_MARK = "-"

@@ -155,7 +155,7 @@ def _units_grid(title: str, ranking: Ranking, numbers: list[NumberPair]) -> Grid
 def _choice_grid(title: str, choices: list[Choice]) -> Grid:
     columns: Columns[Choice] = [
         ("scored on", lambda choice: ", ".join(choice.scored_datasets)),
-        ("best", _best_text),
+        ("best", lambda one: Text(one.best_variant, "" if one.n_tied == 1 else f" and {one.n_tied - 1} tied")),
         ("digits there", lambda choice: _share_text(choice.score)),
         ("confirmed on", lambda choice: ", ".join(choice.other_datasets)),
         ("digits there", lambda choice: _share_text(choice.confirmation_score)),
@@ -166,10 +166,6 @@ def _choice_grid(title: str, choices: list[Choice]) -> Grid:
     average = statistics.fmean(choice.average for choice in choices)
     note = f"mean digits on the others: {mean:.1f} for the chosen variant, {average:.1f} for one at random."
     return table_of(title, "the best variant of each choice of data sets, on the others.", columns, choices, [note])
-
-
-def _best_text(choice: Choice) -> Text:
-    return Text(choice.best_variant, "" if choice.n_tied == 1 else f" and {choice.n_tied - 1} tied")
 
 
 def _share_text(score: Score) -> str:

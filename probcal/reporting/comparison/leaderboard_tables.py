@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from operator import attrgetter
-from typing import Any
 
 from probcal._io import counted, csv_number
 from probcal.errors import ProbcalError, unknown_name
@@ -268,20 +267,7 @@ def leaderboard_text(experiments: Sequence[ExperimentBoards], format: str) -> st
         return "\n".join(markdown(experiment.title, leaderboard_grids(experiment)) for experiment in experiments)
     all_boards = [(experiment.name, [*chain.from_iterable(experiment.boards)]) for experiment in experiments]
     if format == "json":
-        return json_of(
-            [
-                {"experiment": name, "leaderboards": [_without_nan(asdict(board)) for board in boards]}
-                for name, boards in all_boards
-            ]
-        )
+        parts = [{"experiment": name, "leaderboards": [*map(asdict, boards)]} for name, boards in all_boards]
+        return json_of(parts, nan=None)
     lines = ((name, board, entry) for name, boards in all_boards for board in boards for entry in board.standings)
     return csv_lines(_CSV_COLUMNS, lines)
-
-
-def _without_nan(value: Any) -> Any:
-    """Return ``value`` with null for what is unknown."""
-    if isinstance(value, dict):
-        return {name: _without_nan(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_without_nan(item) for item in value]
-    return None if isinstance(value, float) and math.isnan(value) else value

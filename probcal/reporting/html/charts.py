@@ -14,7 +14,7 @@ from probcal.metrics.metric import INFINITY, Metric
 from probcal.papers.check.findings import CheckedResults
 from probcal.reporting.comparison.ranks import Ranks, rank_methods
 from probcal.reporting.grid import NOT_RUN, UNDEFINED, Grid, Text, order_metrics
-from probcal.reporting.html.pictures import Picture, draw_picture, missing_pictures_note, styled_picture
+from probcal.reporting.html.page import Picture, draw_picture, missing_pictures_note, styled_picture
 from probcal.reporting.metric_table import LINES_BELOW, MetricResults
 from probcal.reporting.prediction_summaries import pictures_of
 from probcal.store.cell_result import Results, resolve_metric

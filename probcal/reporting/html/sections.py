@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from probcal.errors import ProbcalError, StoreError
 from probcal.papers.check.checked_experiment import check
 from probcal.papers.check.findings import CheckedResults, Finding
-from probcal.reporting.check.check_text import distance_text, mean_text, number_text, percent_text, summary_text
+from probcal.reporting.check.check_text import finding_texts, percent_text, summary_text
 from probcal.reporting.comparison.claim_support import ComparisonError, compare
 from probcal.reporting.comparison.comparison_tables import comparison_grids
 from probcal.reporting.comparison.leaderboard_tables import Board, page_boards
@@ -28,7 +28,7 @@ from probcal.reporting.html.charts import (
     rank_pictures,
     reliability_chart,
 )
-from probcal.reporting.html.pictures import Picture
+from probcal.reporting.html.page import Picture
 from probcal.reporting.html.run_details import Line, Provenance, provenance
 from probcal.reporting.tables import has_method_rows, tables
 from probcal.store.cell_result import Results, resolve_metric
@@ -264,15 +264,7 @@ def check_section(experiment: CheckedResults) -> dict[str, Any] | None:
 
 
 def _deviation_line(finding: Finding) -> Line:
-    metric = resolve_metric(finding.metric).short
-    return [
-        finding.dataset,
-        finding.label,
-        metric,
-        number_text(finding, finding.published),
-        mean_text(finding),
-        distance_text(finding.distance),
-    ]
+    return finding_texts(finding, resolve_metric(finding.metric).short)
 
 
 _LONGEST_TEXT = 6_000

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from probcal.errors import StoreError
-from probcal.reporting.prediction_curves import cost_curve
+from probcal.reporting.prediction_curves import cost_curve, read_stored_predictions
 from probcal.reporting.prediction_summaries import Entry, PredictionFigure, estimates_file_faults, pictures_of
-from probcal.reporting.stored_predictions import read_stored_predictions
 from probcal.store.folder import CellResult
 from probcal.store.stored_experiment import StoredExperiment
 from tests.reporting.small_estimates import drawn, estimates, folder_of

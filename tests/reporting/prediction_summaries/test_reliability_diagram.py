@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from probcal.reporting.prediction_curves import reliability
-from probcal.reporting.stored_predictions import appearances
+from probcal.reporting.prediction_curves import appearances, reliability
 from probcal.store.folder import CellResult
 from probcal.store.stored_experiment import Row
 from tests.reporting.small_estimates import estimates
