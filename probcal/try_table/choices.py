@@ -23,8 +23,14 @@ _MOST_LEVELS_OF_BOOSTING = 255
 
 TRIAL_LEARNERS: dict[str, Entry] = {
     BASELINE: {"type": "sklearn.dummy.DummyClassifier", "params": {"strategy": "prior"}, "label": "Shares"},
-    # with the default penalty, because small and wide tables separate the classes (the papers' has almost none)
-    "logistic": {"type": "sklearn.linear_model.LogisticRegression", "params": {"max_iter": 2000}, "label": "Log"},
+    "logistic": {
+        "type": "probcal.methods.tuned.TunedClassifier",
+        "params": {
+            "estimator": {"type": "sklearn.linear_model.LogisticRegression", "params": {"max_iter": 2000}},
+            "param_grid": {"C": [0.01, 0.1, 1, 10, 100]},
+        },
+        "label": "Log",
+    },
     "nb": {"type": "kernel_nb", "label": "NB"},
     "tree": {"type": "tree", "label": "Tree"},
     "svm": {"type": "linear_svm", "label": "SVM"},
@@ -44,6 +50,11 @@ TRIAL_LEARNERS: dict[str, Entry] = {
     "catboost": {"type": "probcal.learners.cat_boost.CatBoost", "label": "Cat"},
 }
 """Learners of ``probcal try``, in addition to the built-ins of experiments."""
+# Columns lie in [0, 1], where C = 1 is a strong penalty, and no C suits all tables. results/defaults/logistic.md has what
+# the search of C gains. Its folds are of single rows, so it is not for tables with groups or in order of time.
+_LOGISTIC_WITHOUT_SEARCH: Entry = {
+    "type": "sklearn.linear_model.LogisticRegression", "params": {"max_iter": 2000, "C": 10}, "label": "Log",
+}  # fmt: skip
 _USUAL_LEARNERS = ("logistic", "nb", "tree", "forest", "boosting")
 # They share one fit.
 _MAPS = (
@@ -74,7 +85,8 @@ _MOST_CROSS_VAL_ROWS = 10_000
 _FEWEST_CROSS_VAL_ROWS = 20
 # Five folds take longer.
 _FOLDS = 3
-# The same as in probing. A few hundred calibration rows prove nothing impossible, and log loss punishes a wrong 0.
+# The same as in probing, for two classes. A few hundred calibration rows prove nothing impossible, and log loss
+# punishes a wrong 0. The bounds of several classes have the same sum, so that a sure row stays near .998.
 _BOUND = 0.001
 # The probabilities of a class with a smaller share of the rows lie too near to _BOUND, so it gets a lower one.
 _RARE_SHARE = 0.01
@@ -100,10 +112,11 @@ def usual_learners(width: int, n_classes: int) -> tuple[list[str], dict[str, str
     return [name for name in _USUAL_LEARNERS if name not in reasons], reasons
 
 
-def learners(names: Sequence[str], most_levels: int) -> dict[str, Entry]:
+def learners(names: Sequence[str], most_levels: int, *, independent_rows: bool = True) -> dict[str, Entry]:
     """Return name -> entry of an experiment, the baseline first.
 
-    ``most_levels`` is the largest number of levels of a column.
+    ``most_levels`` is the largest number of levels of a column. ``independent_rows`` says that rows are split one by
+    one, not by groups or in order of time.
 
     Raises ProbcalError for an unknown name.
     """
@@ -111,6 +124,8 @@ def learners(names: Sequence[str], most_levels: int) -> dict[str, Entry]:
     for name in (BASELINE, *names):
         if name in TRIAL_LEARNERS:
             entry = dict(TRIAL_LEARNERS[name])
+            if name == "logistic" and not independent_rows:
+                entry = dict(_LOGISTIC_WITHOUT_SEARCH)
             if name == "boosting" and most_levels > _MOST_LEVELS_OF_BOOSTING:
                 entry = {**entry, "encoding": "numeric", "params": {"max_iter": 100}}
             entries[name] = entry
@@ -122,11 +137,12 @@ def learners(names: Sequence[str], most_levels: int) -> dict[str, Entry]:
 def bound(counts: Collection[float]) -> float:
     """Return the smallest probability that any method may predict, for the number of table rows of each class.
 
-    It is .001. Where a class has less than 1 % of the n rows, it is 1 / 2n. ``counts`` are those of the whole table,
-    also where a sample of it runs. A class of which weights leave less than one row has half of its share.
+    It is .001 for two classes and .002 / k for k of them. Where a class has less than 1 % of the n rows, it is 1 / 2n,
+    if this is smaller. ``counts`` are those of the whole table, also where a sample of it runs. A class of which
+    weights leave less than one row has half of its share.
     """
-    n_rows = sum(counts)
-    return _BOUND if min(counts) >= _RARE_SHARE * n_rows else min(1.0, *counts) / 2 / n_rows
+    n_rows, usual = sum(counts), 2 * _BOUND / len(counts)
+    return usual if min(counts) >= _RARE_SHARE * n_rows else min(usual, min(1.0, *counts) / 2 / n_rows)
 
 
 def sample_clip(eps: float, class_weights: Sequence[float] | None) -> list[float]:

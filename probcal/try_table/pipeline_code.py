@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import wrap
@@ -16,6 +16,7 @@ from sklearn.utils.validation import has_fit_parameter
 import probcal
 from probcal._io import printable
 from probcal.components.classes import import_class, parameter_names
+from probcal.components.nested import build, is_component
 from probcal.config.columns import ExperimentColumn
 from probcal.config.entries import Component
 from probcal.data.encode import ENCODERS
@@ -90,12 +91,12 @@ class PipelinePlan:
         ``groups``, (n_rows,), is the group or time of each row, and ``weight``, (n_rows,), its weight.
         """
         (path, params), *wrappers = self._parts()
-        model = import_class(path)(**params)
+        model = build(import_class(path), **params)
         for path, params in wrappers:
             if self.is_nested and not self._takes_groups:
                 # fit of this method takes no groups, so it gets the rows of the folds instead
                 params = {**params, "cv": list(params["cv"].split(X, y, groups))}
-            model = import_class(path)(model, **params)
+            model = build(import_class(path), model, **params)
         if not self.is_native:
             model = make_pipeline(ENCODERS[self.learner.encoding](), model)
         return model.fit(X, y, **{name: {"groups": groups, "weight": weight}[value] for name, value in self._routes()})
@@ -132,13 +133,10 @@ class PipelinePlan:
             columns, model = (_literal(str(folder / name)) for name in ("columns.json", "model.joblib"))
         expression = ""
         for path, params in self._parts():
-            module, _, name = path.rpartition(".")
-            imports.add(f"from {'probcal' if hasattr(probcal, name) else module} import {name}")
-            literals = {key: _literal(value) for key, value in params.items()}
+            literals = {key: _expression(value, imports) for key, value in params.items()}
             if self.is_nested and not self._takes_groups and "cv" in literals:
                 literals["cv"] = f"list({literals['cv']}.split(X, y, groups))"
-            arguments = [expression] * bool(expression) + [f"{key}={value}" for key, value in literals.items()]
-            expression = f"{name}({', '.join(arguments)})"
+            expression = _call(path, [expression] * bool(expression), literals, imports)
         arguments_of_fit = ", ".join(["X", "y", *(f"{name}={value}" for name, value in self._routes())])
         lines = [f"model = {expression}"]
         if not self.is_native:
@@ -183,6 +181,21 @@ def pipeline_plan(
         method = replace(method, params={**method.params, "clip": (bound, 1 - bound)})
     cv = calibration_cv(method, split) if split.nested else None
     return PipelinePlan(column.learner, method, seed, cv, is_weighted)
+
+
+def _call(path: str, arguments: Sequence[str], named: Mapping[str, str], imports: set[str]) -> str:
+    """Return the call of the class at ``path``, and add its import."""
+    module, _, name = path.rpartition(".")
+    imports.add(f"from {'probcal' if hasattr(probcal, name) else module} import {name}")
+    return f"{name}({', '.join([*arguments, *(f'{key}={value}' for key, value in named.items())])})"
+
+
+def _expression(value: Any, imports: set[str]) -> str:
+    """Return a parameter as Python, where a mapping with ``type`` stands for an object of that class."""
+    if not is_component(value):
+        return _literal(value)
+    params = value.get("params") or {}
+    return _call(value["type"], [], {key: _expression(inner, imports) for key, inner in params.items()}, imports)
 
 
 def _literal(value: object) -> str:

@@ -88,7 +88,9 @@ def try_table(request: TableRequest, options: TrialOptions, print_line: Printer,
             f"{option} needs two classes, and {prepared.target.name} has {len(counts)}; choose one with --positive"
         )
     default_learners, reasons = choices.usual_learners(prepared.width, len(counts))
-    learners = choices.learners(options.learners or default_learners, prepared.most_levels)
+    learners = choices.learners(
+        options.learners or default_learners, prepared.most_levels, independent_rows=prepared.split.column is None
+    )
     clip_range = choices.sample_clip(prepared.bound, prepared.class_weights)
     methods = choices.methods(
         options.methods, bool(options.learners), prepared.width, counts.values(), clip_range,
