@@ -1,9 +1,7 @@
 """Test what calibrating methods share: learners, rows, labels, weights, groups, default bounds and searches."""
 
-import pickle
 from functools import partial
 
-import joblib
 import numpy as np
 import pytest
 import sklearn
@@ -180,11 +178,3 @@ def test_unfitted_method_has_no_only_classifier_and_map():
     for name in ("estimator_", "calibrator_"):
         with pytest.raises(sklearn.exceptions.NotFittedError):
             getattr(SigmoidClassifier(GaussianNB()), name)
-
-
-def test_a_compressed_model_is_small_and_loses_nothing(tmp_path):
-    X, y = blobs(1000, 2)
-    model = SigmoidClassifier(RandomForestClassifier(20, random_state=0), ensemble=True, random_state=0).fit(X, y)
-    joblib.dump(model, tmp_path / "model", compress=3)
-    assert (tmp_path / "model").stat().st_size < len(pickle.dumps(model)) / 3
-    np.testing.assert_array_equal(joblib.load(tmp_path / "model").predict_proba(X), model.predict_proba(X))

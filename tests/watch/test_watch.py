@@ -196,13 +196,6 @@ def test_report_shows_periods_groups_and_the_rows_before_and_since_the_onset(her
     assert watch(frame.assign(y=""), "--report", "empty.html").exit_code == 0  # no label has come yet
 
 
-def test_plan_needs_neither_times_nor_labels(here):
-    log(300)[["p"]].to_csv("log.csv", index=False)
-    assert "labels to the alarm" in probcal("watch", "log.csv", "-p", "p", "--plan").stdout
-    done = probcal("watch", "log.csv", "-p", "p")
-    assert done.exit_code == 2 and "Missing option '--time'" in done.output
-
-
 @pytest.mark.parametrize(
     ("change", "words", "message"),
     [
