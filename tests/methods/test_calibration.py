@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, Perceptron
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
@@ -109,11 +108,10 @@ every_method = pytest.mark.parametrize("method", CALIBRATED)
 
 @every_method
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("learner", [RandomForestClassifier(4), DecisionTreeClassifier(), GaussianNB()], ids=str)
-def test_default_predictions_lie_strictly_between_0_and_1(method, n_classes, learner):
+def test_default_predictions_lie_strictly_between_0_and_1(method, n_classes):
     X, y = blobs(150, n_classes)
     X[:20] += 100 * (y[:20, None] + 1)  # the learner is certain about these rows
-    p = method(learner, random_state=0).fit(X, y).predict_proba(X)
+    p = method(DecisionTreeClassifier(), random_state=0).fit(X, y).predict_proba(X)
     assert ((p > 0) & (p < 1)).all()
 
 

@@ -69,14 +69,12 @@ def test_every_map_gives_probabilities_at_any_finite_scale(variant, n_classes, p
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", ">f8", ">f4"])
-def test_every_dtype_and_memory_order_gives_the_same_probabilities(variant, dtype, n_classes):
+def test_every_dtype_and_memory_order_gives_the_same_probabilities(variant, n_classes):
     scores, y = problem(n_classes)
     scores = scores.astype("float16")
     expected = predicted(variant, scores.astype(float), y, scores.astype(float))
-    other = scores.astype(dtype)
-    strided = np.repeat(other, 2, axis=0)[::2]
-    for array in (other, strided, np.asfortranarray(other)):
+    strided = np.repeat(scores, 2, axis=0)[::2]
+    for array in (*map(scores.astype, ("float16", "float32", ">f8", ">f4")), strided, np.asfortranarray(scores)):
         np.testing.assert_array_equal(predicted(variant, array, y, array), expected)
 
 
