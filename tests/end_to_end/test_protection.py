@@ -19,7 +19,6 @@ from probcal.metrics import roc_auc
 from probcal.store.folder import Store
 from tests.commands import probcal
 
-
 pytestmark = pytest.mark.slow  # they need the original file, and its whole stream
 
 

@@ -57,7 +57,7 @@ def assert_same(stub, X, y, X_new, variant):
 
 
 @pytest.mark.parametrize("name", STUBS)
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=40, deadline=None, derandomize=True)
 @given(problem=problems(), variant=variants)
 def test_thresholds_votes_and_probabilities_agree_with_the_oracle(name, problem, variant):
     assert_same(STUBS[name], *problem, UNSEEN, variant)
