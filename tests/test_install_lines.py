@@ -120,6 +120,7 @@ def test_other_installations_are_allowed(line):
     assert installs_by_name(line) == []
 
 
+@pytest.mark.slow
 def test_nothing_installs_probcal_by_name_from_an_index():
     own = ROOT / "pyproject.toml"
     texts = {path: path.read_text(encoding="utf-8", errors="replace") for path in files()}
