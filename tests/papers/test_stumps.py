@@ -116,6 +116,15 @@ def test_ties_between_columns_are_drawn_as_in_scikit_learn(seed):
     assert StumpSearch(rows, second).best(np.ones(8), seed) == (tree.feature[0], tree.threshold[0])
 
 
+def test_rows_of_weight_zero_do_not_move_the_limit():
+    rows, second, weights = table(0, n_values=1000)
+    weights[::3] = 0.0
+    search = StumpSearch(rows, second)
+    search.best(np.ones(len(rows)), 0)
+    tree = DecisionTreeClassifier(max_depth=1, random_state=1).fit(rows, second, weights).tree_
+    assert search.best(weights, 1).limit == tree.threshold[0]
+
+
 def test_stumps_are_the_same_without_numba(monkeypatch):
     tables = [table(seed) for seed in range(20)]
     before = [StumpSearch(*one[:2]).best(one[2], 0) for one in tables]

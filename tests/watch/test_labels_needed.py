@@ -42,6 +42,7 @@ def test_loss_is_the_divergence_between_truth_and_prediction(planned):
 def test_larger_shifts_take_fewer_labels(planned):
     shifts = [planned[shift, 1.0] for shift in (0.25, 0.5, 1.0)]
     assert shifts[0].rows_to_alarm > shifts[1].rows_to_alarm > shifts[2].rows_to_alarm > 0
+    assert shifts[2].rows_to_alarm < 1000  # rows before the change do not count
     assert shifts[0].rows_to_recalibrate > shifts[1].rows_to_recalibrate >= shifts[2].rows_to_recalibrate
 
 
