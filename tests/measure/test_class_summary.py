@@ -136,7 +136,7 @@ def summarised(sums, predictions) -> SummarisedClasses:
     )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(rows_of_classes())
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_classes_of_few_rows_are_measured_exactly(rows):
@@ -145,7 +145,7 @@ def test_classes_of_few_rows_are_measured_exactly(rows):
     assert found == pytest.approx(values(exact), rel=1e-9, abs=1e-9, nan_ok=True)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(rows_of_classes())
 def test_losses_and_bins_of_the_grid_are_exact(rows):
     exact = predictions_of(*rows)
@@ -157,7 +157,7 @@ def test_losses_and_bins_of_the_grid_are_exact(rows):
             assert found[name] == pytest.approx(value, rel=1e-9, abs=1e-9, nan_ok=True), name
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(rows_of_classes(), st.integers(0, 10**6), st.booleans())
 def test_sums_of_classes_add_up_in_any_order(rows, seed, is_grid):
     random = np.random.default_rng(seed)

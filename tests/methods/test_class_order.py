@@ -123,7 +123,7 @@ def predictions(method, X, y):
 
 LEARNERS_AND_LABELS = [
     (Ordered, "two texts"),
-    (Probabilities, "objects"),
+    pytest.param(Probabilities, "objects", marks=pytest.mark.slow),
     (Named, "numbers"),
     pytest.param(Named, "floats", marks=pytest.mark.slow),
 ]

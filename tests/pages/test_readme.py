@@ -18,6 +18,7 @@ def blocks(text, language):
     return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
 
 
+@pytest.mark.slow
 def test_try_example_prints_the_shown_table(tmp_path, monkeypatch):
     [shown] = [text for text in blocks(README, "text") if "log loss" in text]
     [command] = re.findall(r"^\$ probcal (try tumours.*)$", README, re.MULTILINE)

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 STORED = Path(__file__).parents[2] / "results" / "uci-2004"
 CODE = """
 import sys
@@ -16,6 +18,7 @@ for command in ("table", "leaderboard", "compare"):
 """
 
 
+@pytest.mark.slow
 def test_reading_results_imports_no_learners_and_no_frames(tmp_path):
     folder = shutil.copytree(STORED, tmp_path / "results")
     process = subprocess.run([sys.executable, "-c", CODE, folder], capture_output=True, text=True)

@@ -104,7 +104,7 @@ def test_several_negative_labels_are_counted_in_a_line(here):
     assert f'\nlabels other than "fraud" count as negative: fine ({n_fine - 1}), maybe (1)\n' in done.stdout
 
 
-@pytest.mark.parametrize("doubled", [slice(None), slice(2000, 2050), slice(7, 9)])
+@pytest.mark.parametrize("doubled", [slice(None), slice(7, 9)])
 def test_rows_that_a_job_appended_twice_are_counted_in_a_warning(here, doubled):
     frame = log(4000, shift=0).assign(shop=np.arange(4000) % 3)
     twice = pd.concat([frame, frame[doubled]])
