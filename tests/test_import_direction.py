@@ -4,14 +4,14 @@ An import inside a function or for types alone counts like any other.
 """
 
 import ast
+from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
 from itertools import combinations
 from pathlib import Path
 
-import pytest
+from tests.source_trees import PACKAGE, trees
 
-PACKAGE = Path(__file__).parents[1] / "probcal"
 GROUND = {
     "_classes", "_io", "_learner_output", "_lock", "_parts", "_validation", "distribution", "errors", "yaml_file",
     "yaml_validation",
@@ -56,12 +56,12 @@ MUTUAL_FOLDERS: set[tuple[str, str]] = set()
 @cache
 def imports() -> dict[str, set[str]]:
     """Return module -> modules of the package that it imports anywhere."""
-    return {name_of(file): imports_of(file) - {name_of(file)} for file in PACKAGE.rglob("*.py")}
+    return {name_of(file): imports_of(ast.walk(tree)) - {name_of(file)} for file, tree in trees().items()}
 
 
-def imports_of(file: Path) -> set[str]:
+def imports_of(nodes: Iterable[ast.AST]) -> set[str]:
     modules = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in nodes:
         if isinstance(node, ast.ImportFrom) and node.module:
             named = {alias.name: f"{node.module}.{alias.name}" for alias in node.names}
             modules.update(path if is_module(path) else node.module for path in named.values())
@@ -84,21 +84,21 @@ def part_of(module: str) -> str:
     return max((part for part in MAY_IMPORT if f"{module}.".startswith(f"{part}.")), key=len, default=module)
 
 
-@pytest.mark.parametrize("part", MAY_IMPORT)
-def test_parts_import_only_listed_parts(part):
-    allowed = {"probcal", part, *GROUND, *MAY_IMPORT[part]}
+def test_parts_import_only_listed_parts():
+    allowed = {part: {"probcal", part, *GROUND, *others} for part, others in MAY_IMPORT.items()}
     extra = {
         module: wrong
         for module, others in imports().items()
-        if part_of(module) == part and (wrong := {one for one in others if not {one, part_of(one)} & allowed})
+        if (part := part_of(module)) in MAY_IMPORT
+        and (wrong := {one for one in others if not {one, part_of(one)} & allowed[part]})
     }
     assert extra == {}
 
 
-@pytest.mark.parametrize("part", MAY_IMPORT)
-def test_parts_list_only_earlier_parts(part):
-    earlier = list(MAY_IMPORT)[: list(MAY_IMPORT).index(part)]
-    assert {part_of(one) for one in MAY_IMPORT[part]} <= {*earlier}
+def test_parts_list_only_earlier_parts():
+    parts = list(MAY_IMPORT)
+    late = {part: {part_of(one) for one in MAY_IMPORT[part]} - {*parts[:at]} for at, part in enumerate(parts)}
+    assert {part: others for part, others in late.items() if others} == {}
 
 
 def test_ground_modules_import_only_each_other():
@@ -127,12 +127,11 @@ def test_no_two_folders_import_each_other():
 COMMANDS = sorted((PACKAGE / "cli").glob("*.py"))
 
 
-@pytest.mark.parametrize("file", [one.name for one in COMMANDS])
-def test_starting_the_command_line_imports_nothing_heavy(file):
-    tree = ast.parse((PACKAGE / "cli" / file).read_text(encoding="utf-8"))
+def test_starting_the_command_line_imports_nothing_heavy():
     at_start = {
         name.partition(".")[0]
-        for node in tree.body
+        for file in COMMANDS
+        for node in trees()[file].body
         for name in (
             [node.module] if isinstance(node, ast.ImportFrom) else [a.name for a in getattr(node, "names", [])]
         )

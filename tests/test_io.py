@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import csv
 import io
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,9 +12,9 @@ import pytest
 from probcal._io import csv_text, data_text, unescape_formula
 from probcal.store.folder import CellResult, Store
 from tests.commands import probcal
+from tests.source_trees import PACKAGE, trees
 from tests.stored_rows import stored_rows, write_rows
 
-ROOT = Path(__file__).parents[1]
 WRITERS = {"writer", "DictWriter", "to_csv", "savetxt"}
 """Names of what writes delimited text: in csv, pandas and numpy."""
 OF_DATA = {
@@ -31,14 +30,14 @@ LABELS = [FORMULA, "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\tx", "\rx", "  
 def calls(wanted):
     """Return the names among ``wanted`` that each file calls, by file."""
     found = {}
-    for path in (ROOT / "probcal").rglob("*.py"):
+    for path, tree in trees().items():
         names = {
             node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            for node in ast.walk(tree)
             if isinstance(node, ast.Call)
         }
         if names & wanted:
-            found[path.relative_to(ROOT).as_posix()] = names & wanted
+            found[path.relative_to(PACKAGE.parent).as_posix()] = names & wanted
     return found
 
 
@@ -46,7 +45,6 @@ def test_one_module_writes_csv():
     assert set(calls(WRITERS)) == {"probcal/_io.py"}
 
 
-@pytest.mark.slow
 def test_only_listed_modules_write_unescaped_data():
     assert set(calls({"data_text"})) == set(OF_DATA)
 

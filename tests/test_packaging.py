@@ -19,6 +19,8 @@ import pytest
 import yaml
 from hatchling import build
 
+from tests.source_trees import trees
+
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = ("plots", "parquet", "excel", "openml", "weka", "trees", "boosting", "dask", "onnx")
@@ -106,8 +108,8 @@ def test_installed_wheel_runs_from_any_folder(wheel, tmp_path):
 def imported_distributions():
     """Return the names of the distributions that any module of probcal imports."""
     modules = set()
-    for path in (ROOT / "probcal").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for tree in trees().values():
+        for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom) and node.module:
                 modules.add(node.module.partition(".")[0])
             elif isinstance(node, ast.Import):

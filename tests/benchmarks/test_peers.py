@@ -45,11 +45,3 @@ def test_every_method_and_metric_is_within_its_bound(bundled):
         "roc_auc", "cross_entropy", "brier_score", "empirical_calibration_error", "expected_calibration_error",
     }  # fmt: skip
     assert rows_of(out.read_text(encoding="utf-8")) == table
-
-
-@pytest.mark.slow
-def test_the_committed_table_has_the_same_pairs(bundled):
-    said, _ = bundled
-    kept = rows_of((ROOT / "results/peers.md").read_text(encoding="utf-8"))
-    assert list(kept) == list(rows_of(said.stdout))
-    assert {row[""] for row in kept.values()} == {"holds"}

@@ -24,13 +24,13 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-def export(*words):
-    done = probcal("measure", *words, "--draws", 20, "--export", "map.json")
+def export(*words, draws=0):
+    done = probcal("measure", *words, "--draws", draws, "--export", "map.json")
     assert done.exit_code == 0, done.output
 
 
 def test_the_map_of_all_rows_is_exported_with_its_audit(here):
-    export("a.csv", "-p", "p", "-t", "y", "-c", "beta")
+    export("a.csv", "-p", "p", "-t", "y", "-c", "beta", draws=20)
     text = (here / "map.json").read_text()
     frame = two_classes()
     by_hand = BetaCalibrator().fit(frame.p, frame.y)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 
 import pytest
 
-from tests.commands import contents, probcal, refused
+from tests.commands import probcal, refused
 
 CONFIG = "name: small\ndatasets: [mine.yaml]\nlearners: [tree]\nmethods: [direct]\n"
 CARD = """\
@@ -174,22 +173,6 @@ def test_message_names_the_file_line_of_a_non_numeric_value(here):
     )
 
 
-def test_message_names_a_line_with_too_few_fields(here):
-    with_rows(("3,x,0", "3,x"))
-    assert refused("fetch", "small.yaml").startswith("mine/mine.csv:3: 2 fields where 3 are expected")
-
-
-@pytest.mark.parametrize("text", ["", "\n\n"])
-def test_message_names_an_empty_data_file(here, text):
-    Path("mine/mine.csv").write_text(text)
-    assert refused("fetch", "small.yaml") == "mine/mine.csv: holds no data"
-
-
-def test_message_says_that_the_number_of_rows_is_wrong(here):
-    with_rows(("6,y,1\n", ""))
-    assert refused("fetch", "small.yaml") == "mine/mine.csv: mine: 5 rows arrived, the card expects 6"
-
-
 def test_message_names_the_faults_of_several_data_sets(here):
     Path("small.yaml").write_text(CONFIG.replace("[mine.yaml]", "[mine.yaml, yours.yaml]"))
     Path("yours.yaml").write_text(CARD.replace("name: mine\n", "name: yours\nfolder: mine\n"))
@@ -203,14 +186,3 @@ def test_message_for_an_unwritable_cache_names_the_remedy(here, monkeypatch):
     said = refused("fetch", "small.yaml")
     assert said.startswith("mine: cannot be kept in the cache small.yaml")
     assert said.endswith("choose another folder with PROBCAL_CACHE_DIR")
-
-
-@pytest.mark.slow
-def test_results_are_unchanged_if_the_data_are_unusable(here):
-    assert probcal("run", "small.yaml", "-o", "results").exit_code == 0
-    before = contents(Path("results"))
-    shutil.rmtree("cache")
-    with_rows(("3,x,0", "3,x,?"))
-    said = refused("run", "small.yaml", "-o", "results", "--seed", "7")
-    assert said.startswith("mine/mine.csv:3: mine: 1 rows have no label")
-    assert contents(Path("results")) == before

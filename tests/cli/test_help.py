@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import click
@@ -22,48 +23,40 @@ COMMANDS = sorted(main.commands)
 _NOT_FOR_USERS = {"PROBCAL_COMPLETE": "click's own", "PROBCAL_OPENML_SERVER": "for tests"}
 
 
+@cache
 def help_of(*words):
     """Return the help text in a terminal of 80 columns."""
     return CliRunner().invoke(main, [*words, "--help"], terminal_width=80).stdout
 
 
-def examples():
+def test_the_help_fits_80_columns_and_has_all_parts():
+    for text in (help_of(), *map(help_of, COMMANDS)):
+        assert max(map(len, text.splitlines())) <= 80
+        assert [part for part in ("Usage:", "Options:", "Exit codes:", "Example:") if part not in text] == [], text
+
+
+def test_each_command_is_listed_with_a_whole_sentence():
+    lines = {line.split()[0]: line for line in help_of().splitlines() if line.split()[:1]}
+    assert [name for name in COMMANDS if not lines[name].endswith(".") or lines[name].endswith("...")] == []
+
+
+def test_every_argument_is_explained_and_every_option_has_help():
+    for name, command in main.commands.items():
+        text = help_of(name)
+        assert [one.opts for one in command.params if isinstance(one, click.Option) and not one.help] == []
+        explained = text.partition("\n\n")[2].partition("Options:")[0]
+        for argument in (one for one in command.params if isinstance(one, click.Argument)):
+            shown = argument.make_metavar(click.Context(command)).rstrip(".").strip("[]{}")
+            assert all(word in text and (word in explained or "|" in shown) for word in shown.split("|")), (name, shown)
+
+
+def test_every_example_is_a_valid_call():
     for name in COMMANDS:
         for line in help_of(name).partition("Example:\n")[2].strip().splitlines():
             if call := re.search(r"probcal [^|>)]*", line):
-                yield pytest.param(name, shlex.split(call[0].strip(' "'))[1:], id=line.strip())
-
-
-@pytest.mark.parametrize("words", [[], *([name] for name in COMMANDS)], ids=" ".join)
-def test_the_help_fits_80_columns_and_has_all_parts(words):
-    text = help_of(*words)
-    assert max(map(len, text.splitlines())) <= 80
-    assert [part for part in ("Usage:", "Options:", "Exit codes:", "Example:") if part not in text] == []
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_each_command_is_listed_with_a_whole_sentence(name):
-    [line] = [line for line in help_of().splitlines() if line.split()[:1] == [name]]
-    assert line.endswith(".") and not line.endswith("...")
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_argument_is_explained_and_every_option_has_help(name):
-    command, text = main.commands[name], help_of(name)
-    for parameter in command.params:
-        if isinstance(parameter, click.Option):
-            assert parameter.help, parameter.opts
-    explained = text.partition("\n\n")[2].partition("Options:")[0]
-    for argument in (one for one in command.params if isinstance(one, click.Argument)):
-        shown = argument.make_metavar(click.Context(command)).rstrip(".").strip("[]{}")
-        assert all(word in text and (word in explained or "|" in shown) for word in shown.split("|")), shown
-
-
-@pytest.mark.parametrize(("name", "call"), list(examples()))
-def test_every_example_is_a_valid_call(name, call):
-    assert call[0] == name
-    with main.commands[name].make_context(name, call[1:]):
-        pass
+                words = shlex.split(call[0].strip(' "'))[1:]
+                assert words[0] == name
+                main.commands[name].make_context(name, words[1:]).close()
 
 
 def test_help_explains_exactly_the_variables_that_are_read():
@@ -91,12 +84,11 @@ def test_help_of_try_names_its_own_learners():
     assert set(names.replace(" and ", ", ").split(", ")) == {*TRIAL_LEARNERS} - {BASELINE}
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_help_of_a_command_equals_its_help_option(name):
-    shown = probcal("help", name)
-    assert shown.exit_code == 0
-    assert shown.stdout == probcal(name, "--help").stdout
-    assert f" {name} " in shown.stdout.splitlines()[0]
+def test_help_of_a_command_equals_its_help_option():
+    for name in COMMANDS:
+        shown = probcal("help", name)
+        assert (shown.exit_code, shown.stdout) == (0, probcal(name, "--help").stdout)
+        assert f" {name} " in shown.stdout.splitlines()[0]
 
 
 def test_help_of_an_unknown_command_suggests_a_near_one():

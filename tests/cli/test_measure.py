@@ -179,6 +179,7 @@ def test_no_draws_are_allowed_and_few_are_refused(here):
     assert "--draws 7: an interval needs at least 20 draws" in refused("measure", "a.csv", *CALL[:4], "--draws", 7)
 
 
+@pytest.mark.slow
 def test_a_report_imports_no_experiment_and_no_scikit_learn(here):
     """They take a second of the three that a small report would need."""
     written(two_classes(), here / "t.csv")

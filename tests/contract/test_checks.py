@@ -109,6 +109,7 @@ def around_a_learner_without_weights(name):
     return component(name, "sklearn.neighbors.KNeighborsClassifier").estimator
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_methods_keep_weight_promises_around_learners_without_weights(name):
     assert failures(around_a_learner_without_weights(name), ABOUT_WEIGHTS) == {}

@@ -77,11 +77,6 @@ def test_message_names_the_fault_and_its_line(tmp_path, old, new, line, message)
     assert any(number == line and message in text for number, text in found), found
 
 
-def test_a_card_needs_a_source(tmp_path):
-    found = problems(tmp_path, SOUND[SOUND.index("files:\n  -") :], "files: []\n")
-    assert found == [(1, 'a card needs a source: "files", "openml" or "bundled"')]
-
-
 def test_a_multiclass_card_names_no_positive_label(tmp_path):
     several = SOUND.replace("positive: 1\n", "task: multiclass\n").replace("{0: 7, 1: 3}", "{a: 5, b: 3, c: 2}")
     (tmp_path / "mine.yaml").write_text(several)

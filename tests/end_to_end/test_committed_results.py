@@ -1,7 +1,5 @@
 """Test committed results: Table 1 of Gao, Parameswaran & Peng (2017), and simulated protected streams."""
 
-import re
-import statistics
 from pathlib import Path
 
 import pytest
@@ -24,31 +22,6 @@ def test_five_runs_drew_five_data_sets():
 
 ROOT = Path(__file__).parents[2]
 SIMULATED = ROOT / "results" / "protection-simulated"
-GAINS = (SIMULATED / "gains.md").read_text(encoding="utf-8")
-LEARNERS = {"Log": "logistic", "NB": "nb"}
-
-
-def of_gains(title):
-    """Return a mapping: row name -> its cells, for the table with the heading ``title``."""
-    table = GAINS.split(f"**{title}**\n\n")[1].split("\n\n")[0]
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
-    return {row[0]: row[1:] for row in rows[2:]}
-
-
-@pytest.mark.parametrize("label", LEARNERS)
-def test_the_gains_match_the_committed_cells(label):
-    results = Store(SIMULATED).results()
-    for title, row in of_gains(f"{label}, all test rows").items():
-        names = {"ranking turned": "turned", "adversarial labels": "adversarial", "no change": "none"}
-        stream = "stream-" + names.get(title, re.split(" change", title)[0].removeprefix("slow "))
-        for method, told in zip(("jumper", "composite", "retrained"), row, strict=False):
-            losses = [
-                [results[cell_id(stream, repetition, LEARNERS[label], one)].metrics["log10_loss"] / 10
-                 for repetition in range(20)]
-                for one in ("base", method)
-            ]  # fmt: skip
-            gains = [base - loss for base, loss in zip(*losses, strict=True)]
-            assert told == f"{statistics.fmean(gains):+.1f} ± {statistics.stdev(gains):.1f}"
 
 
 def test_the_gain_of_a_jumper_is_its_martingale():

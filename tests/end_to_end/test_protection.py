@@ -19,6 +19,8 @@ from probcal.metrics import roc_auc
 from probcal.store.folder import Store
 from tests.commands import probcal
 
+pytestmark = pytest.mark.slow  # they need the original file, and its whole stream
+
 
 @pytest.fixture(scope="module")
 def folder(original_files, tmp_path_factory):
@@ -34,7 +36,6 @@ def folder(original_files, tmp_path_factory):
     return folder / "results"
 
 
-@pytest.mark.slow
 def test_the_published_numbers_and_the_gain_are_reproduced(folder):
     printed = probcal("check", folder).stdout
     assert "cells: 7 in band, 0 known deviations, 0 new, 0 not run (of 7)" in printed
@@ -42,7 +43,6 @@ def test_the_published_numbers_and_the_gain_are_reproduced(folder):
     assert "  supported: slipped-gains-log-s-at-.01" in printed
 
 
-@pytest.mark.slow
 def test_most_of_the_gain_is_in_the_last_tenth(folder):
     [curve] = Store(folder).results()["bank-marketing/0/forest/slipped.0.01"].curves["martingale"]
     [before] = [y for x, y in zip(curve["x"], curve["y"], strict=True) if abs(x - 0.9 * 35_211) < 45]
@@ -100,7 +100,6 @@ def said(text):
     assert text in PAGE
 
 
-@pytest.mark.slow
 def test_the_page_says_where_the_martingale_grows(streams):
     _, course = streams.protected(truncation=0.1)
     tenths = np.diff(course[np.linspace(0, 35_211, 11).round().astype(int)])

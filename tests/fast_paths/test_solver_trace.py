@@ -54,7 +54,9 @@ def test_steps_on_all_rows_end_as_in_scikit_learn(p, tol):
     assert beyond_error(search, ends, stop(X, y, p, tol=tol) - search.point) <= 1e-11  # accuracy of the search
 
 
-@pytest.mark.parametrize("p", THRESHOLDS)
+@pytest.mark.parametrize(
+    "p", [pytest.param(p, marks=pytest.mark.slow if at % 3 else ()) for at, p in enumerate(THRESHOLDS)]
+)
 def test_sampled_ends_are_within_their_stated_error(p):
     X, y = table(150_000)
     search, lists = replayed(X, y, p, samples=True)

@@ -27,7 +27,7 @@ def same(X, y, options, weights=None):
 
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("weighting", WEIGHTINGS)
-@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("n_classes", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_trees_equal_the_trees_of_j48(options, weighting, n_classes):
     X, y = mixed_table(n_classes)
     same(X, y, options, WEIGHTINGS[weighting](y))

@@ -141,7 +141,7 @@ def test_interpolation_error_of_one_kernel_is_bounded(low, high, bound, width):
 
 
 @pytest.mark.parametrize("share", [2e-12, 1e-9, 1e-6, 1e-3])
-@pytest.mark.parametrize("width", [17, 41, 300])
+@pytest.mark.parametrize("width", [17, *(pytest.param(width, marks=pytest.mark.slow) for width in (41, 300))])
 def test_a_heavy_kernel_does_not_spoil_a_light_kernel(share, width):
     # The light kernel is where the error of the heavy kernel is largest. The bins are up to 4 widths away.
     worst = 0

@@ -42,7 +42,7 @@ def distinct(n_classes: int) -> tuple[pd.DataFrame, str]:
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("words", ["--draws 20", "--draws 0", "--draws 20 -w w"])
+@pytest.mark.parametrize("words", ["--draws 0", "--draws 20 -w w"])
 def test_equal_rows_of_a_cluster_count_as_one(n_classes, words, tmp_path):
     frame, columns = distinct(n_classes)
     repeated = pd.concat([frame] * 3).sample(frac=1, random_state=0)
@@ -86,7 +86,10 @@ def drawn(n_clusters: int, random: np.random.Generator) -> tuple[np.ndarray, np.
     return (luck < 1 / (1 + np.exp(-x))).astype(np.int64), 1 / (1 + np.exp(-1.5 * x)), cluster
 
 
-@pytest.mark.parametrize("name", ["base_rate", "mean_probability", "log_loss_bits", "brier", "auc"])
+@pytest.mark.parametrize(
+    "name",
+    ["brier", "auc", *(pytest.param(name, marks=pytest.mark.slow) for name in ("base_rate", "log_loss_bits"))],
+)
 def test_intervals_of_clusters_cover_and_those_of_rows_do_not(name):
     (quantity,) = (one for one in quantities(True) if one.name == name)
     random = np.random.default_rng(0)

@@ -64,8 +64,7 @@ def test_every_map_calibrates_two_and_three_classes(tmp_path, name):
             assert p.shape == (60, len(predictions.classes))
 
 
-@pytest.mark.parametrize("cluster", [None, "sex"])
-@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(("n_classes", "cluster"), [(2, "sex"), (3, None)])
 def test_a_change_without_draws_has_the_interval_of_paired_rows(tmp_path, n_classes, cluster):
     frame = two_classes() if n_classes == 2 else three_classes().assign(w=np.arange(150) % 3 + 1)
     frame = frame.assign(sex=np.arange(len(frame)) % 40)

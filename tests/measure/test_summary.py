@@ -65,12 +65,11 @@ def test_few_probabilities_are_measured_exactly(weight, tmp_path):
     assert values(found) == pytest.approx(values(exact), rel=1e-9, abs=1e-12, nan_ok=True)
 
 
-@pytest.mark.parametrize("weight", [None, "w"])
-def test_many_probabilities_are_measured_within_a_millionth(weight, tmp_path, monkeypatch):
+def test_many_probabilities_are_measured_within_a_millionth(tmp_path, monkeypatch):
     monkeypatch.setattr(summary, "MOST_DISTINCT", 1000)
     frame = smooth(60_000)
-    exact = measure_sections(read_table(frame, tmp_path, groups=("g",), weight=weight), None, 0, 0)
-    found = summary_of(tmp_path, frame, groups=("g",), weight=weight)
+    exact = measure_sections(read_table(frame, tmp_path, groups=("g",), weight="w"), None, 0, 0)
+    found = summary_of(tmp_path, frame, groups=("g",), weight="w")
     assert len(found.p) < len(frame)
     differences = {
         name: abs(value - values(exact)[name]) for name, value in values(measure_sections(found, None, 0, 0)).items()

@@ -1,10 +1,7 @@
 """Test beta calibration against another minimiser and against the authors' package betacal."""
 
-import warnings
-
 import numpy as np
 import pytest
-from betacal import BetaCalibration
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
@@ -57,29 +54,6 @@ def test_map_has_the_maximum_likelihood_of_its_family(parameters, columns, weigh
     weights = np.random.default_rng(1).exponential(size=len(p)) if weighted else None
     expected = likeliest(p, y, columns, np.ones(len(p)) if weights is None else weights)
     np.testing.assert_allclose(map_of(p, y, weights, parameters=parameters), expected, rtol=0, atol=1e-6)
-
-
-def betacal(p, y, parameters):
-    """Return the predictions of the package for the same rows, with a regression that reaches the minimum.
-
-    The package builds ``LogisticRegression(C=99999999999)``, which stops if no gradient is above 1e-4.
-    """
-    import betacal.beta_calibration as package
-
-    original = package.LogisticRegression
-    package.LogisticRegression = lambda **given: original(tol=1e-12, max_iter=10_000, **given)
-    try:
-        with warnings.catch_warnings():
-            return BetaCalibration(parameters).fit(p, y).predict(p)
-    finally:
-        package.LogisticRegression = original
-
-
-@pytest.mark.parametrize("parameters", ["abm", "am", "ab"])
-@pytest.mark.parametrize("seed", range(3))
-def test_map_agrees_with_the_package_betacal(parameters, seed):
-    p, y = skewed(seed=seed, c=THROUGH_HALF)  # in betacal "am" and "ab" can fall; in the paper and here they cannot
-    np.testing.assert_allclose(map_of(p, y, parameters=parameters), betacal(p, y, parameters), rtol=0, atol=1e-6)
 
 
 def test_smoothed_targets_equal_weighted_rows_of_both_labels():

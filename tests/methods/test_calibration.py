@@ -1,14 +1,11 @@
 """Test what calibrating methods share: learners, rows, labels, weights, groups, default bounds and searches."""
 
-import pickle
 from functools import partial
 
-import joblib
 import numpy as np
 import pytest
 import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, Perceptron
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
@@ -111,11 +108,10 @@ every_method = pytest.mark.parametrize("method", CALIBRATED)
 
 @every_method
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("learner", [RandomForestClassifier(4), DecisionTreeClassifier(), GaussianNB()], ids=str)
-def test_default_predictions_lie_strictly_between_0_and_1(method, n_classes, learner):
+def test_default_predictions_lie_strictly_between_0_and_1(method, n_classes):
     X, y = blobs(150, n_classes)
     X[:20] += 100 * (y[:20, None] + 1)  # the learner is certain about these rows
-    p = method(learner, random_state=0).fit(X, y).predict_proba(X)
+    p = method(DecisionTreeClassifier(), random_state=0).fit(X, y).predict_proba(X)
     assert ((p > 0) & (p < 1)).all()
 
 
@@ -180,11 +176,3 @@ def test_unfitted_method_has_no_only_classifier_and_map():
     for name in ("estimator_", "calibrator_"):
         with pytest.raises(sklearn.exceptions.NotFittedError):
             getattr(SigmoidClassifier(GaussianNB()), name)
-
-
-def test_a_compressed_model_is_small_and_loses_nothing(tmp_path):
-    X, y = blobs(1000, 2)
-    model = SigmoidClassifier(RandomForestClassifier(20, random_state=0), ensemble=True, random_state=0).fit(X, y)
-    joblib.dump(model, tmp_path / "model", compress=3)
-    assert (tmp_path / "model").stat().st_size < len(pickle.dumps(model)) / 3
-    np.testing.assert_array_equal(joblib.load(tmp_path / "model").predict_proba(X), model.predict_proba(X))

@@ -123,9 +123,9 @@ def predictions(method, X, y):
 
 LEARNERS_AND_LABELS = [
     (Ordered, "two texts"),
-    (Probabilities, "objects"),
+    pytest.param(Probabilities, "objects", marks=pytest.mark.slow),
     (Named, "numbers"),
-    (Named, "floats"),
+    pytest.param(Named, "floats", marks=pytest.mark.slow),
 ]
 
 
@@ -245,7 +245,7 @@ MACHINES = {
 
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
-@pytest.mark.parametrize("method", [IsotonicClassifier, TemperatureClassifier, RescaledClassifier])
+@pytest.mark.parametrize("method", [IsotonicClassifier, RescaledClassifier])
 def test_scores_of_pairs_become_scores_of_classes(method, machine, n_classes):
     X, y = blobs(200, n_classes)
     seed = {} if method is RescaledClassifier else {"random_state": 0}
@@ -276,7 +276,7 @@ def test_bagging_of_a_learner_with_pairs_inside_but_scores_of_classes_is_accepte
 
 
 @pytest.mark.parametrize("y", [np.array([8, 9, 10, 11]), np.array(["8", "9", "10", "11"]), np.array([False, True])])
-@pytest.mark.parametrize("method", [DirectClassifier, IsotonicClassifier, TemperatureClassifier, BaggedVoteClassifier])
+@pytest.mark.parametrize("method", [DirectClassifier, BaggedVoteClassifier])
 def test_columns_of_cat_boost_belong_to_their_labels(method, y):
     boosting = pytest.importorskip("catboost", reason="CatBoost is an extra")
     learner = boosting.CatBoostClassifier(

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy.optimize import minimize
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 
@@ -30,11 +29,6 @@ def square_table(estimates, k):
     for (i, j), of_second in zip(combinations(range(k), 2), estimates, strict=True):
         r[j, i], r[i, j] = of_second, 1 - of_second
     return r
-
-
-def objective(p, r):
-    k = len(p)
-    return sum((r[j, i] * p[i] - r[i, j] * p[j]) ** 2 for i in range(k) for j in range(k) if i != j)
 
 
 def by_descent(r):
@@ -60,17 +54,6 @@ def test_coupled_probabilities_agree_with_the_algorithm_of_libsvm(estimates):
     k = round((1 + np.sqrt(1 + 8 * len(estimates))) / 2)
     (p,) = couple_pairs([np.array([one]) for one in estimates], k)
     assert p == pytest.approx(by_descent(square_table(estimates, k)), abs=1e-8)
-
-
-@settings(max_examples=20, deadline=None, derandomize=True)
-@given(ratios(4))
-def test_coupled_probabilities_minimise_the_disagreement(estimates):
-    r = square_table(estimates, 4)
-    (p,) = couple_pairs([np.array([one]) for one in estimates], 4)
-    found = minimize(objective, np.full(4, 0.25), (r,), bounds=[(0, 1)] * 4, tol=1e-14,
-                     constraints={"type": "eq", "fun": lambda p: p.sum() - 1})  # fmt: skip
-    assert objective(p, r) <= found.fun + 1e-9
-    assert p.sum() == pytest.approx(1) and (p >= 0).all()
 
 
 def test_pairs_are_in_the_order_of_classes():

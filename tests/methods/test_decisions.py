@@ -113,7 +113,7 @@ def drawn(rng, n, slope=1.0):
     return expit(z)[:, None], (rng.random(n) < expit(slope * z)).astype(int)
 
 
-@pytest.mark.parametrize("slope", [1.0, 0.5])
+@pytest.mark.parametrize("slope", [pytest.param(1.0, marks=pytest.mark.slow), 0.5])
 @pytest.mark.parametrize(("rate", "at_least"), [("precision", 0.7), ("recall", 0.8)])
 def test_the_rate_is_missed_less_often_than_the_confidence_says(rate, at_least, slope):
     rng = np.random.default_rng(0)
@@ -200,7 +200,9 @@ def test_threshold_of_precision_is_that_of_the_generic_graph_in_exact_fractions(
     assert threshold == pytest.approx(graph_of_tests(p[:, 0], y, at_least, 0.05), rel=1e-9)
 
 
-@pytest.mark.parametrize(("at_least", "share", "recall"), [(0.7, 0.97, 0.53), (0.8, 0.4, 0.1)])
+@pytest.mark.parametrize(
+    ("at_least", "share", "recall"), [(0.7, 0.97, 0.53), pytest.param(0.8, 0.4, 0.1, marks=pytest.mark.slow)]
+)
 def test_a_precision_is_shown_more_often_than_by_ten_starts_or_by_holm(at_least, share, recall):
     # benchmarks/decision_peers.py: in 300 samples, ten equal starts showed .937 and .07 with a mean recall of .491 and
     # .009, and Holm's test of MAPIE 1.6 .977 and .193 with .453 and .039

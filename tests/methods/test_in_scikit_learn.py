@@ -38,6 +38,7 @@ def name(method):
     return type(method).__name__
 
 
+ONE_OF_EACH_FAMILY = ("BaggedVoteClassifier", "ProbingClassifier", "SigmoidClassifier", "PriorCorrectedClassifier")
 every_method = pytest.mark.parametrize("method", methods(), ids=name)
 
 
@@ -52,7 +53,7 @@ def test_method_works_in_a_pipeline_and_around_one(method):
         assert np.allclose(p.sum(axis=1), 1)
 
 
-@every_method
+@pytest.mark.parametrize("method", [one for one in methods() if name(one) in ONE_OF_EACH_FAMILY], ids=name)
 def test_grid_search_sets_parameters_of_the_learner(method):
     X, y = noisy_rows()
     search = GridSearchCV(method, {"estimator__C": [0.01, 1]}, cv=2, scoring="neg_log_loss").fit(X, y)
@@ -64,7 +65,7 @@ def test_sparse_matrix_gives_the_predictions_of_the_dense_matrix(method):
     X, y = noisy_rows()
     X[np.abs(X) < 0.7] = 0
     dense = clone(method).fit(X, y).predict_proba(X)
-    for kind in (sp.csr_matrix, sp.csc_array, sp.coo_array):
+    for kind in (sp.csr_matrix, sp.coo_array):
         sparse = clone(method).fit(kind(X), y).predict_proba(kind(X))
         np.testing.assert_allclose(sparse, dense, rtol=1e-5, atol=1e-6, err_msg=str(kind))
 

@@ -125,7 +125,7 @@ scraps = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.sampled_from(CALIBRATORS), st.sampled_from([2, 3]), st.data())
 def test_a_changed_text_is_a_map_or_a_value_error(name, n_classes, data):
     content = json.loads(golden(name, n_classes).read_text())

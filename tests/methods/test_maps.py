@@ -43,7 +43,7 @@ def problem(n, n_classes, seed, decimals=16, steepness=1.0):
 
 @pytest.mark.parametrize("calibrator", LEARNED)
 @pytest.mark.parametrize("n_classes", [2, 3])
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=15, deadline=None, derandomize=True)
 @given(
     st.integers(4, 60), st.integers(0, 10_000), st.sampled_from([0, 1, 16]), st.sampled_from([0.0, 1.0, 30.0, 1000.0])
 )

@@ -57,7 +57,7 @@ def assert_same(stub, X, y, X_new, variant):
 
 
 @pytest.mark.parametrize("name", STUBS)
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=40, deadline=None, derandomize=True)
 @given(problem=problems(), variant=variants)
 def test_thresholds_votes_and_probabilities_agree_with_the_oracle(name, problem, variant):
     assert_same(STUBS[name], *problem, UNSEEN, variant)
@@ -74,17 +74,16 @@ def test_three_probes_without_positive_votes_agree_with_hand_calculation():
 
 @pytest.mark.parametrize("total_weight", [None, "n"])
 @pytest.mark.parametrize("loss", ["log_loss", "squared_error"])
-@pytest.mark.parametrize("seed", range(2))
-def test_weighted_decision_tree_agrees_with_the_oracle(seed, loss, total_weight):
-    rng = np.random.default_rng(seed)
+def test_weighted_decision_tree_agrees_with_the_oracle(loss, total_weight):
+    rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 3))
     y = (rng.random(150) < 1 / (1 + np.exp(-2 * X[:, 0] - X[:, 1]))).astype(int)
     variant = {"n_probes": 30, "loss": loss, "total_weight": total_weight}
     assert_same(Tree(), X[:100], y[:100], X[100:], variant)
 
 
-@pytest.mark.parametrize("n_probes", [2, 4, 15, 30])
-@pytest.mark.parametrize("low", [0.0, 0.1, 0.25, 0.3, 0.4])
+@pytest.mark.parametrize("n_probes", [4, 30])
+@pytest.mark.parametrize("low", [0.0, 0.25, 0.4])
 @pytest.mark.parametrize("loss", ["log_loss", "squared_error"])
 def test_equal_gains_choose_the_lowest_interval(loss, low, n_probes):
     # As many rows are below 1/2 as above, so two mirror images have equal gains at every second step.

@@ -49,7 +49,7 @@ def predicted(variant, scores, y, new):
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("variant", [name for name in VARIANTS if is_scale_free(name)])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(power=MANY)
 def test_scores_times_a_constant_give_the_same_probabilities(variant, n_classes, power):
     scores, y = problem(n_classes)
@@ -60,7 +60,7 @@ def test_scores_times_a_constant_give_the_same_probabilities(variant, n_classes,
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("variant", VARIANTS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(power=st.floats(min_value=-1070, max_value=1020), new_power=st.floats(min_value=-1070, max_value=1020))
 def test_every_map_gives_probabilities_at_any_finite_scale(variant, n_classes, power, new_power):
     scores, y = problem(n_classes)
@@ -69,14 +69,12 @@ def test_every_map_gives_probabilities_at_any_finite_scale(variant, n_classes, p
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", ">f8", ">f4"])
-def test_every_dtype_and_memory_order_gives_the_same_probabilities(variant, dtype, n_classes):
+def test_every_dtype_and_memory_order_gives_the_same_probabilities(variant, n_classes):
     scores, y = problem(n_classes)
     scores = scores.astype("float16")
     expected = predicted(variant, scores.astype(float), y, scores.astype(float))
-    other = scores.astype(dtype)
-    strided = np.repeat(other, 2, axis=0)[::2]
-    for array in (other, strided, np.asfortranarray(other)):
+    strided = np.repeat(scores, 2, axis=0)[::2]
+    for array in (*map(scores.astype, ("float16", "float32", ">f8", ">f4")), strided, np.asfortranarray(scores)):
         np.testing.assert_array_equal(predicted(variant, array, y, array), expected)
 
 

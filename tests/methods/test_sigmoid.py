@@ -49,15 +49,6 @@ scaled = st.tuples(st.integers(4, 60), st.integers(0, 10_000))
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
-@given(scaled, st.floats(1e-6, 1e6), st.floats(-1e3, 1e3))
-def test_scaling_and_shifting_the_scores_changes_no_probability(problem, scale, shift):
-    scores, y = noisy(*problem)
-    y[:2] = [False, True]
-    moved = scale * (scores + shift)
-    np.testing.assert_allclose(sigmoid_of(moved, y), sigmoid_of(scores, y), rtol=0, atol=1e-9)
-
-
-@settings(max_examples=60, deadline=None, derandomize=True)
 @given(scaled, st.floats(-5, 5))
 def test_gradient_of_the_loss_is_zero(problem, steepness):
     scores, y = noisy(*problem, steepness=steepness)

@@ -109,7 +109,7 @@ LEARNERS = {
 
 @pytest.mark.parametrize("weighting", ["weight", "rejection"])
 @pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
-@settings(derandomize=True, deadline=None, max_examples=6)
+@settings(derandomize=True, deadline=None, max_examples=3)
 @given(seed=st.integers(0, 2**32 - 1), n_rows=st.integers(8, 300))
 def test_bound_holds_for_probes_learned_from_a_sample(learner, weighting, seed, n_rows):
     """Check learners on few and many rows, for a truth that no linear learner can represent."""

@@ -12,11 +12,20 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 from probcal import QuadraticClassifier, TunedBoostingClassifier
+from probcal.methods import tuned_boosting
 from probcal.methods.calibrators._calibration_rows import FoldScores
 from probcal.methods.calibrators.scaling import MatrixScalingCalibrator
 from probcal.methods.tuned_boosting import boosting_settings, refinement_error
 
 BOOSTING = HistGradientBoostingClassifier(max_leaf_nodes=5)
+
+
+@pytest.fixture(autouse=True)
+def few_trees(monkeypatch):
+    """Grow a quarter of the trees, which takes a quarter of the time."""
+    monkeypatch.setattr(tuned_boosting, "_MOST_TREES", 100)
+    monkeypatch.setattr(tuned_boosting, "_LONGEST_WAY", tuned_boosting._LONGEST_WAY / 4)
+    monkeypatch.setattr(tuned_boosting, "_FEWEST_TREES", 12)
 
 
 def rows(n=300, n_classes=2, seed=0):
@@ -66,7 +75,7 @@ def test_same_seed_and_number_of_settings_give_the_same_numbers():
 def test_more_settings_keep_the_earlier_ones():
     few, many = (boosting_settings(BOOSTING, n, np.random.default_rng(3)) for n in (4, 9))
     assert many[:4] == few
-    assert few[0] == {"learning_rate": 0.1, "early_stopping": False, "max_iter": 200}
+    assert few[0] == {"learning_rate": 0.1, "early_stopping": False, "max_iter": 50}
 
 
 def test_groups_stay_whole_in_the_search():

@@ -94,7 +94,7 @@ def test_map_leaves_rows_of_weight_0_out(calibrator, n_classes):
 
 
 @every_method
-@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("n_classes", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_method_does_not_depend_on_the_scale_of_weights(method, n_classes):
     X, y = blobs(120, n_classes)
     weights = np.random.default_rng(0).choice([1.0, 2.0, 3.0], 120)
@@ -106,7 +106,7 @@ def test_method_does_not_depend_on_the_scale_of_weights(method, n_classes):
 
 
 @every_method
-@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("n_classes", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_method_leaves_rows_of_weight_0_out(method, n_classes):
     X, y = blobs(120, n_classes)
     weights = np.random.default_rng(1).choice([0.0, 1.0, 2.0], 120)

@@ -83,7 +83,11 @@ def breast():
     return (X - X.min(0)) / np.ptp(X, axis=0), y
 
 
-@pytest.mark.parametrize("data", [breast, lambda: load_iris(return_X_y=True)], ids=["two classes", "three classes"])
+@pytest.mark.parametrize(
+    "data",
+    [pytest.param(breast, marks=pytest.mark.slow), lambda: load_iris(return_X_y=True)],
+    ids=["two classes", "three classes"],
+)
 @pytest.mark.parametrize(
     "learner",
     [

@@ -24,7 +24,7 @@ from probcal.metrics import (
     smooth_expected_calibration_error,
 )
 
-quick = settings(max_examples=100, deadline=None, derandomize=True)
+quick = settings(max_examples=35, deadline=None, derandomize=True)
 few_levels = st.sampled_from([0.0, 0.1, 0.3, 0.5, 0.8, 1.0]) | st.floats(0, 1)
 rows = st.lists(st.tuples(st.integers(0, 1), few_levels), min_size=1, max_size=25)
 """(label, estimate) pairs, many estimates alike."""

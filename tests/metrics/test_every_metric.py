@@ -12,7 +12,6 @@ from metric_rows import EVERY_METRIC, OF_LABELS, has_a_value, numbers, quick, ro
 from probcal.metrics import rms_error
 
 every_metric = pytest.mark.parametrize("metric", EVERY_METRIC.values(), ids=EVERY_METRIC)
-of_labels = pytest.mark.parametrize("metric", OF_LABELS.values(), ids=OF_LABELS)
 by_name = pytest.mark.parametrize("name", EVERY_METRIC)
 BAD_ESTIMATES = [
     pytest.param([0, 1], [math.nan, 0.5], id="NaN estimate"),
@@ -46,25 +45,32 @@ MASKED = np.ma.array([1.0, 2.0], mask=[0, 1])
 BAD_WEIGHTS = [[1], [1, -1], [0, 0], [math.nan, 1], [math.inf, 1], [[1, 1]], ["a", "b"], 1, MASKED]
 
 
-@every_metric
+def accepting(metrics, message, *given, **more):
+    """Return the names of the metrics that do not refuse these arguments."""
+    names = []
+    for name, metric in metrics.items():
+        try:
+            metric(*given, **more)
+        except ValueError as error:
+            if message in str(error):
+                continue
+        names.append(name)
+    return names
+
+
 @pytest.mark.parametrize(("y", "p"), BAD_ESTIMATES)
-def test_invalid_predictions_are_rejected(metric, y, p):
-    with pytest.raises(ValueError):
-        metric(y, p)
+def test_invalid_predictions_are_rejected(y, p):
+    assert accepting(EVERY_METRIC, "", y, p) == []
 
 
-@of_labels
 @pytest.mark.parametrize("y", BAD_LABELS)
-def test_invalid_labels_are_rejected(metric, y):
-    with pytest.raises(ValueError):
-        metric(y, [0.1, 0.5])
+def test_invalid_labels_are_rejected(y):
+    assert accepting(OF_LABELS, "", y, [0.1, 0.5]) == []
 
 
-@every_metric
 @pytest.mark.parametrize("weight", BAD_WEIGHTS)
-def test_invalid_weights_are_rejected(metric, weight):
-    with pytest.raises(ValueError, match="sample_weight"):
-        metric([0, 1], [0.1, 0.5], sample_weight=weight)
+def test_invalid_weights_are_rejected(weight):
+    assert accepting(EVERY_METRIC, "sample_weight", [0, 1], [0.1, 0.5], sample_weight=weight) == []
 
 
 def test_message_names_the_wrong_row():

@@ -10,10 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from probcal.cli.comparisons import GROUPINGS
 from probcal.metrics import asymptotic_calibration_bound, calibration_bound
 from probcal.metrics.registry import metric_named
-from probcal.reporting.figures import KINDS
 from probcal.reporting.grid import NOT_RUN
 from probcal.reporting.prediction_summaries import pictures_of
 from probcal.store.folder import ESTIMATES, Store
@@ -32,13 +30,6 @@ def test_table_equals_the_output_of_the_command():
     printed = probcal("leaderboard", ROOT / "results" / "defaults", *words.split()).stdout
     lines = [line for line in printed.splitlines() if line.startswith(("|", "- "))]
     assert [line for line in lines if line not in LEADERBOARD] == []
-
-
-def test_every_kind_of_group_is_on_the_page():
-    from probcal.reporting.comparison import leaderboard
-
-    assert {*GROUPINGS} == {*leaderboard.KINDS}
-    assert all(f"`--by {kind}`" in LEADERBOARD for kind in GROUPINGS)
 
 
 METRICS = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
@@ -83,12 +74,7 @@ def test_check_of_these_data_sets_ends_as_shown(tmp_path):
     assert checked.stdout.splitlines()[-1] in ONE_PAPER
 
 
-PLOTS = (ROOT / "docs" / "plots.md").read_text(encoding="utf-8")
 KEPT = sorted(path.parent.name for path in (ROOT / "results").glob(f"*/{ESTIMATES}"))
-
-
-def test_every_kind_of_figure_is_on_the_page():
-    assert [kind for kind in KINDS if f"\n| `{kind}` |" not in PLOTS] == []
 
 
 @pytest.mark.parametrize("name", KEPT)

@@ -23,6 +23,7 @@ KNOWN = {
 TRAIN, TEST = np.arange(0, len(Y), 2), np.arange(1, len(Y), 2)
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [StumpBoosting("real", n_estimators=4), StumpBoosting("discrete", n_estimators=4), LogisticSVC(tol=1e-7)],
     expected_failed_checks=lambda one: KNOWN[type(one).__name__],
@@ -57,16 +58,6 @@ def test_real_boosting_follows_the_formulas_of_samme_r():
     np.testing.assert_allclose(ours.predict_proba(X[TEST]), p / p.sum(axis=1, keepdims=True), rtol=1e-9)
 
 
-def test_two_hundred_stumps_equal_trees_of_depth_1():
-    rows = np.random.default_rng(0).normal(size=(300, 6)).round(2)
-    labels = (rows[:, 0] * rows[:, 1] + rows[:, 2] > 0).astype(int)
-    ours = StumpBoosting("discrete", n_estimators=200, random_state=1).fit(rows, labels)
-    theirs = AdaBoostClassifier(n_estimators=200, random_state=1).fit(rows, labels)
-    trees = [(one.tree_.feature[0], one.tree_.threshold[0]) for one in theirs.estimators_]
-    np.testing.assert_array_equal(ours.stumps_[:, :2], trees)
-    np.testing.assert_allclose(2 * ours.weights_, 2 * theirs.estimator_weights_, rtol=1e-12)
-
-
 def test_discrete_boosting_stops_at_a_stump_without_error():
     rows, labels = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
     fitted = StumpBoosting("discrete").fit(rows, labels)
@@ -88,12 +79,6 @@ def test_a_row_of_weight_two_equals_two_rows(algorithm):
     np.testing.assert_allclose(weighted.predict_proba(X[TEST]), repeated.predict_proba(X[TEST]), atol=1e-8)
 
 
-def test_logistic_svc_scores_are_log_odds():
-    fitted = LogisticSVC(gamma="scale").fit(X[TRAIN], Y[TRAIN])
-    p = fitted.predict_proba(X[TEST])
-    np.testing.assert_allclose(np.log(p[:, 1]) - np.log(p[:, 0]), fitted.decision_function(X[TEST]), atol=1e-9)
-
-
 def table(seed, n_rows=90, n_columns=7, n_values=9):
     """Return rows, classes and weights; the rows have many equal values, a constant column and a copied column."""
     random = np.random.default_rng(seed)
@@ -111,7 +96,7 @@ def purity(rows, second, weights, column, limit):
     return found
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(12))
 def test_the_best_split_equals_that_of_a_tree(seed):
     rows, second, weights = table(seed)
     tree = DecisionTreeClassifier(max_depth=1, random_state=seed).fit(rows, second, weights).tree_
@@ -121,7 +106,7 @@ def test_the_best_split_equals_that_of_a_tree(seed):
     assert purity(rows, second, weights, *found) == pytest.approx(best, rel=1e-13)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(12))
 def test_ties_between_columns_are_drawn_as_in_scikit_learn(seed):
     # equal weights have exact sums, so that equal columns have exactly equal purity
     rows = np.tile(np.arange(8, dtype=np.float32)[:, None], (1, 6))

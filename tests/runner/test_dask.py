@@ -434,7 +434,8 @@ def test_retired_worker_does_not_count_as_dead(slow, tmp_path_factory):
     dask.close()
 
 
-@pytest.mark.parametrize("error", [OSError, pytest.param(TimeoutError, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("error", [OSError, TimeoutError])
 def test_a_result_that_fails_to_arrive_is_fetched_again(bench, monkeypatch, error):
     from distributed import Client
 

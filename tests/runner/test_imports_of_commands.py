@@ -18,6 +18,7 @@ finally:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["table", "leaderboard", "compare"])
 def test_reading_results_imports_no_learners_and_no_frames(command, tmp_path):
     folder = shutil.copytree(STORED, tmp_path / "results")

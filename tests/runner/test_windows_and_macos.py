@@ -6,11 +6,12 @@ import ast
 import os
 import subprocess
 import sys
-from pathlib import Path, PureWindowsPath
+from pathlib import PureWindowsPath
 
 import pytest
 
-PACKAGE = Path(__file__).parents[2] / "probcal"
+from tests.source_trees import PACKAGE, trees
+
 UNIX_ONLY = {"fcntl", "resource", "pwd", "grp", "termios", "tty", "pty", "syslog", "posix", "readline"}
 ABSENT_ON_WINDOWS = {
     "os": ["fork", "killpg", "setpgid", "getpgid", "register_at_fork"],
@@ -51,8 +52,8 @@ if __name__ == "__main__":
 def test_no_unix_module_is_imported_without_a_guard():
     unguarded = [
         f"{path.relative_to(PACKAGE)}:{node.lineno}"
-        for path in PACKAGE.rglob("*.py")
-        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        for path, tree in trees().items()
+        for node in tree.body
         if isinstance(node, ast.Import | ast.ImportFrom)
         and ({alias.name for alias in node.names} | {getattr(node, "module", None)}) & UNIX_ONLY
     ]

@@ -68,7 +68,7 @@ def epsilon(n, delta):
 
 @WAYS
 def test_claim_6_hull_is_missed_by_two_epsilon_less_often_than_five_delta(truth):
-    found = distances(truth, 1500, 100)
+    found = distances(truth, 1500, 50)
     delta = 0.05
     assert 2 * epsilon(1500, delta) < 0.5
     assert np.mean(found > 2 * epsilon(1500, delta)) < 5 * delta

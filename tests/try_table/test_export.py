@@ -22,7 +22,7 @@ from probcal.errors import DataError
 from probcal.reading.table_plan import load_table_plan, read_inputs
 from probcal.try_table.new_rows import read_labelled_rows
 from tests.commands import probcal, refused
-from tests.try_table.own_tables import customers, exported_messy, written
+from tests.try_table.own_tables import customers, exported_messy, ran, written
 
 FEW = ("-l", "logistic", "-m", "direct", "-m", "isotonic", "--splits", 2)
 
@@ -70,6 +70,7 @@ def test_the_ten_printed_lines_fit_the_same_model(exported, monkeypatch):
     assert len(y) == 181
 
 
+@pytest.mark.slow
 def test_train_py_fits_the_same_model_from_any_folder(exported, tmp_path):
     folder, _, _ = exported
     moved = shutil.copytree(folder / "model", tmp_path / "a model")
@@ -90,13 +91,11 @@ def test_printed_command_works_with_a_blank_in_the_folder(tmp_path, monkeypatch)
     subprocess.run([sys.executable, words[0], "c.csv"], stdout=subprocess.DEVNULL, check=True)
 
 
-def test_predict_adds_probabilities_to_every_row_and_keeps_its_ids(exported, monkeypatch):
+def test_predict_adds_probabilities_to_every_row_and_keeps_its_ids(exported, monkeypatch, capsys):
     folder, frame, _ = exported
     monkeypatch.chdir(folder)
-    done = subprocess.run(
-        [sys.executable, "model/predict.py", "c.csv"], capture_output=True, text=True, check=True, encoding="utf-8"
-    )
-    rows = rows_of(done.stdout)
+    ran(Path("model/predict.py"), "c.csv")
+    rows = rows_of(capsys.readouterr().out)
     assert [row["id"] for row in rows] == list(frame["id"])
     assert [int(row["row"]) for row in rows] == list(range(1, 201))
     p = [float(row["p(yes)"]) for row in rows]
@@ -175,10 +174,8 @@ def test_new_value_in_another_form_is_refused(exported, tmp_path, column, value,
 def test_rows_without_a_needed_column_are_rejected(exported):
     folder, _, _ = exported
     (folder / "short.csv").write_text("since;spent;plan;age\n03.01.2020;1;pro;30\n")
-    run = [sys.executable, str(folder / "model" / "predict.py"), str(folder / "short.csv")]
-    done = subprocess.run(run, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert 'the model needs the column "spend"; did you mean "spent"?' in done.stderr
+    with pytest.raises(SystemExit, match='the model needs the column "spend"; did you mean "spent"'):
+        ran(folder / "model" / "predict.py", folder / "short.csv")
 
 
 def test_held_out_predictions_match_the_rows_of_the_file(exported):

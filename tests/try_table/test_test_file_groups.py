@@ -64,30 +64,6 @@ def test_intervals_of_the_test_file_are_those_of_measure_with_clusters(tmp_path,
         assert [*map(float, cells)] == pytest.approx(numbers, abs=6e-4)
 
 
-def test_intervals_of_groups_cover_and_those_of_rows_do_not(prepared):
-    names, samples = ("log-loss", "brier", "rms", "auc"), 300
-    random = np.random.default_rng(0)
-
-    def measured(n_patients, grouped):
-        frame = visits(n_patients, seed=int(random.integers(1 << 30)))
-        y, odds = (frame["ill"] == "yes").to_numpy(np.int64), 1 / (1 + np.exp(-1.5 * frame["marker"].to_numpy()))
-        groups = ("patient", frame["patient"].astype("category").cat.codes.to_numpy(np.intp)) if grouped else None
-        rows = UnseenRows(prepared.table, np.ones(len(y), dtype=bool), y, (), None, groups)
-        p = np.column_stack([1 - odds, odds])
-        lines = measure_unseen(rows, p, prepared, "", {MEASURES[name]: [0.5, 0.5] for name in names}).lines
-        return {line.measure.name: line.unseen for line in lines}
-
-    truth = {name: one.value for name, one in measured(20_000, False).items()}
-    for grouped in (True, False):
-        covered = dict.fromkeys(names, 0)
-        for _ in range(samples):
-            for name, one in measured(80, grouped).items():
-                covered[name] += one.low <= truth[name] <= one.high
-        # 3.5 standard errors of a share of .95 in 300 samples are .044
-        for name, count in covered.items():
-            assert (count / samples > 0.9) if grouped else (count / samples < 0.8), (name, grouped)
-
-
 def test_draws_take_whole_groups(prepared):
     # c_emp and ECE have no closed form; equal rows of a group count as one
     frame = visits(150).drop_duplicates("patient")

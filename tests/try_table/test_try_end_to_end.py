@@ -116,7 +116,9 @@ OTHERS = {
 }
 
 
-@pytest.mark.parametrize("what", OTHERS)
+@pytest.mark.parametrize(
+    "what", [pytest.param(one, marks=pytest.mark.slow if "table" not in one else ()) for one in OTHERS]
+)
 def test_trial_of_other_settings_keeps_the_results_of_a_model(tmp_path, monkeypatch, what):
     monkeypatch.chdir(tmp_path)
     for name, seed in (("c.csv", 0), ("other/c.csv", 1)):

@@ -10,7 +10,7 @@ import pytest
 
 import probcal as library
 from tests.commands import probcal
-from tests.try_table.own_tables import customers, written
+from tests.try_table.own_tables import customers, ran, written
 
 
 @pytest.fixture(scope="module")
@@ -37,30 +37,39 @@ def test_the_code_is_a_missing_value(model):
     assert "(29 missing)" in shown
 
 
-def test_predict_reads_a_new_file_like_the_training_file(model):
+@pytest.fixture
+def predicted(model, capsys):
+    """Return a function that gives what ``predict.py`` prints for a file."""
+
+    def printed(name):
+        ran(model[0] / "model" / "predict.py", model[0] / name)
+        return capsys.readouterr().out
+
+    return printed
+
+
+def test_predict_reads_a_new_file_like_the_training_file(model, predicted):
     folder, frame, _ = model
     empty = frame.assign(spend=frame["spend"].replace(-99, np.nan))
-    script = [sys.executable, folder / "model" / "predict.py"]
-    new = subprocess.run([*script, folder / "title.csv"], capture_output=True, text=True, check=True).stdout
+    new = predicted("title.csv")
     assert "-99" in new  # each row is printed as it is
     p = library.load(folder / "model").predict_proba(empty)[:, 1]
     assert np.allclose(pd.read_csv(io.StringIO(new)).iloc[:, -1], p, atol=1e-6)
     assert np.array_equal(library.load(folder / "model").predict_proba(frame)[:, 1], p)
 
 
-def test_new_rows_need_no_title(model):
+def test_new_rows_need_no_title(model, predicted):
     folder, frame, _ = model
     loaded = library.load(folder / "model")
     p = loaded.predict_proba(frame)[:, 1]
-    script = [sys.executable, folder / "model" / "predict.py", folder / "plain.csv"]
-    new = subprocess.run(script, capture_output=True, text=True, check=True).stdout
+    new = predicted("plain.csv")
     assert np.allclose(pd.read_csv(io.StringIO(new)).iloc[:, -1], p, atol=1e-6)
-    piped = subprocess.run([*script[:2], "-"], stdin=(folder / "plain.csv").open(), capture_output=True, text=True)
+    script = [sys.executable, folder / "model" / "predict.py", "-"]
+    piped = subprocess.run(script, stdin=(folder / "plain.csv").open(), capture_output=True, text=True)
     assert piped.stdout == new
     pytest.importorskip("openpyxl")
     frame.to_excel(folder / "plain.xlsx", index=False)
-    new = subprocess.run([*script[:2], folder / "plain.xlsx"], capture_output=True, text=True, check=True).stdout
-    assert np.allclose(pd.read_csv(io.StringIO(new)).iloc[:, -1], p, atol=1e-6)
+    assert np.allclose(pd.read_csv(io.StringIO(predicted("plain.xlsx"))).iloc[:, -1], p, atol=1e-6)
 
 
 def test_the_rows_of_test_need_no_title(model, tmp_path, monkeypatch):
@@ -76,15 +85,15 @@ def test_the_rows_of_test_need_no_title(model, tmp_path, monkeypatch):
 def test_a_file_without_the_columns_says_what_was_tried(model):
     folder, frame, _ = model
     written(frame.drop(columns="spend"), folder / "less.csv")
-    script = [sys.executable, folder / "model" / "predict.py", folder / "less.csv"]
-    error = subprocess.run(script, capture_output=True, text=True).stderr
-    assert "neither its first line names them, nor that after 2 lines, which training skipped" in error
+    said = "neither its first line names them, nor that after 2 lines, which training skipped"
+    with pytest.raises(SystemExit, match=said):
+        ran(folder / "model" / "predict.py", folder / "less.csv")
 
 
 def test_the_training_script_fits_the_same_model(model):
     folder, frame, _ = model
     before = library.load(folder / "model").predict_proba(frame)
-    subprocess.run([sys.executable, folder / "model" / "train.py"], cwd=folder, check=True)
+    ran(folder / "model" / "train.py")
     assert np.array_equal(library.load(folder / "model").predict_proba(frame), before)
 
 

@@ -1,8 +1,6 @@
 """``--weight``: weights reach the ranking, the base rate, the test file and the export. Bad ones name their line."""
 
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -11,7 +9,7 @@ from sklearn.metrics import log_loss
 
 import probcal as library
 from tests.commands import probcal
-from tests.try_table.own_tables import customers, written
+from tests.try_table.own_tables import customers, ran, written
 
 CALL = ("-t", "left", "-w", "w", "-l", "tree", "-l", "logistic", "-m", "direct", "-m", "isotonic", "--splits", 2)
 
@@ -87,7 +85,7 @@ def test_the_base_rate_is_the_weighted_one(trial):
 def test_the_training_script_fits_the_same_model_and_predict_needs_no_weights(trial):
     folder, frame, _, _ = trial
     before = library.load(folder / "model-test").predict_proba(frame.drop(columns="w"))
-    subprocess.run([sys.executable, folder / "model-test" / "train.py"], check=True)
+    ran(folder / "model-test" / "train.py")
     assert np.array_equal(library.load(folder / "model-test").predict_proba(frame), before)
 
 

@@ -13,8 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.source_trees import PACKAGE, trees
+
 ROOT = Path(__file__).parents[2]
-INPUTS_OF_A_KIND = 4
+INPUTS_OF_A_KIND = 8
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +48,6 @@ def test_listed_kinds_equal_the_fuzz_subjects(subjects):
     assert sorted(subjects) == sorted(KINDS)
 
 
-PACKAGE = Path(__file__).parents[2] / "probcal"
 ALLOWED = {
     ("contract/prediction_checks.py", "pickle.loads"): "of what was pickled in memory on the same line",
     (
@@ -68,9 +69,9 @@ ANYWHERE = {"read_pickle", "unsafe_load", "full_load", "extractall", "system", "
 BUILTINS = {"eval", "exec", "compile", "__import__"}
 
 
-def calls(file: Path) -> Iterator[str]:
-    """Yield the calls in ``file`` that could run what they read."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+def calls(tree: ast.Module) -> Iterator[str]:
+    """Yield the calls in ``tree`` that could run what they read."""
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module in MODULES:
             yield from (f"{node.module}.{one.name}" for one in node.names if one.name in READERS)
         if not isinstance(node, ast.Call):
@@ -96,13 +97,12 @@ def calls(file: Path) -> Iterator[str]:
 
 
 def test_only_listed_calls_could_run_what_they_read():
-    found = {(file.relative_to(PACKAGE).as_posix(), call) for file in PACKAGE.rglob("*.py") for call in calls(file)}
+    found = {(file.relative_to(PACKAGE).as_posix(), call) for file, tree in trees().items() for call in calls(tree)}
     assert found == set(ALLOWED)
 
 
-def test_search_finds_each_dangerous_call(tmp_path):
-    bad = tmp_path / "bad.py"
-    bad.write_text(
+def test_search_finds_each_dangerous_call():
+    bad = ast.parse(
         "import pickle, joblib, os\nfrom pickle import loads\nimport numpy as np, pandas as pd\npickle.load(f)\n"
         "joblib.load(f)\nnp.load(f)\nnp.load(f, allow_pickle=True)\npd.read_pickle(f)\neval(x)\nos.system(x)\n"
         "subprocess.run(x, shell=True)\nyaml.load(f)\nz.extractall()\n"
@@ -116,11 +116,11 @@ def test_search_finds_each_dangerous_call(tmp_path):
 @pytest.mark.slow
 def test_bad_inputs_get_their_messages_and_exit_codes(tmp_path):
     out = tmp_path / "bad.md"
-    kinds = "^(path|pipe|text)"
+    kinds = "^(path|text)"
     command = [sys.executable, ROOT / "reliability" / "bad_inputs.py", "-o", out, "--only", kinds]
     done = subprocess.run(command, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     said = out.read_text(encoding="utf-8")
     tried = int(re.search(r"^In all: (\d+) bad inputs, 0 not answered", said, re.MULTILINE)[1])
-    assert tried >= 40
+    assert tried >= 25
     assert sum(line.startswith("| ") for line in said.splitlines()) == tried + 1

@@ -13,8 +13,6 @@ from hypothesis import strategies as st
 
 from probcal import _io as json_lines
 from probcal._io import printable, refuse_links_out
-from probcal.data.sources.formats import read_arff, read_delimited
-from probcal.data.sources.specifications import FileSource
 from probcal.errors import ProbcalError, StoreError
 from probcal.reporting import FORMATS
 from probcal.reporting.tables import tables_text
@@ -217,44 +215,6 @@ def test_devices_and_swapped_folders_or_files_are_rejected(results, name):
     cells.symlink_to(os.devnull)
     with pytest.raises(StoreError, match=f"{re.escape(name)} {NEITHER}"):
         results.results()
-
-
-# --- data files ------------------------------------------------------------------------------------
-
-SHREDS = st.sampled_from(
-    [b"\0", b"\n", b"\r", b",", b"'", b'"', b"{", b"}", b"?", b"%", b"\\", b"\xff", b"@data\n", b"@attribute ",
-     b"{0 1}", b"1e400", b"9" * 5000, b"nan", b"date ", b"'\\x'", b"string"]
-)  # fmt: skip
-ARFF = b"@relation r\n@attribute a numeric\n@attribute 'b c' {x, y}\n@attribute s string\n@data\n1,x,'k 1'\n?,y,k\n"
-CSV = b'a,b\n1,x\n2,y\n3,"z, z"\n'
-
-
-def spoilt(data, content):
-    """Return ``content`` with one to three pieces replaced."""
-    content = bytearray(content)
-    for _ in range(data.draw(st.integers(1, 3))):
-        start = data.draw(st.integers(0, len(content)))
-        content[start : start + data.draw(st.integers(0, 5))] = data.draw(SHREDS)
-    return bytes(content)
-
-
-@many
-@given(data=st.data())
-def test_corrupted_arff_gives_no_traceback(tmp_path, data):
-    try:
-        read_arff(spoilt(data, ARFF), tmp_path / "f.arff")
-    except ProbcalError as error:
-        assert "f.arff" in str(error)
-
-
-@many
-@given(data=st.data(), header=st.booleans())
-def test_corrupted_delimited_text_gives_no_traceback(tmp_path, data, header):
-    source = FileSource(format="delimited", header=header, files=[{"name": "f.csv"}])
-    try:
-        read_delimited(spoilt(data, CSV), tmp_path / "f.csv", source, None if header else ["a", "b"], [])
-    except ProbcalError as error:
-        assert "f.csv" in str(error)
 
 
 # --- text that is shown ----------------------------------------------------------------------------

@@ -4,13 +4,22 @@ import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from scipy.special import expit, logit
 
-from probcal.cli.main import main
+from probcal.watch import plan as simulation
 from probcal.watch.plan import CHANGES, ROWS, plan
+from tests.commands import probcal, refused
 
 P = expit(np.random.default_rng(0).normal(-1, 1.5, 4000))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_draws():
+    """Simulate a third of the streams, which takes a third of the time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(simulation, "_STREAMS", 11)
+        patch.setattr(simulation, "_DRAWS", 20)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +42,7 @@ def test_loss_is_the_divergence_between_truth_and_prediction(planned):
 def test_larger_shifts_take_fewer_labels(planned):
     shifts = [planned[shift, 1.0] for shift in (0.25, 0.5, 1.0)]
     assert shifts[0].rows_to_alarm > shifts[1].rows_to_alarm > shifts[2].rows_to_alarm > 0
+    assert shifts[2].rows_to_alarm < 1000  # rows before the change do not count
     assert shifts[0].rows_to_recalibrate > shifts[1].rows_to_recalibrate >= shifts[2].rows_to_recalibrate
 
 
@@ -43,18 +53,20 @@ def test_a_map_on_so_many_labels_is_better_and_on_a_tenth_often_worse(planned):
         assert 1 / (line.rows_to_recalibrate * np.log(2)) < line.loss
 
 
-def test_a_stricter_monitor_needs_more_labels(planned):
-    strict = plan(P, false_alarm_rate=1e-6)[2]
+def test_a_stricter_monitor_needs_more_labels(planned, monkeypatch):
+    monkeypatch.setattr(simulation, "CHANGES", ((1.0, 1.0),))
+    [strict] = plan(P, false_alarm_rate=1e-6)
     assert strict.rows_to_alarm > planned[1.0, 1.0].rows_to_alarm
 
 
-def test_command_plans_for_a_log_without_labels(tmp_path):
-    log = tmp_path / "log.csv"
-    log.write_text("day,p,y\n" + "".join(f"2026-11-01,{p!r},\n" for p in P[:500].tolist()))
-    options = ["watch", str(log), "--time", "day", "-p", "p", "-t", "y", "--plan"]
-    text = CliRunner().invoke(main, options)
-    assert text.exit_code == 0, text.output
-    assert "labels for a new map" in text.output and "times 0.7, plus 0" in text.output
-    lines = list(map(json.loads, CliRunner().invoke(main, [*options, "-f", "json"]).output.splitlines()))
-    assert [(line["shift"], line["slope"]) for line in lines] == list(CHANGES)
-    assert f"{lines[-1]['rows_to_alarm']:,}" in text.output  # the same seed gives the same plan
+def test_command_plans_without_times_and_labels(tmp_path, monkeypatch):
+    changes = ((1.0, 1.0), (0.0, 1.5))
+    monkeypatch.setattr(simulation, "CHANGES", changes)
+    (tmp_path / "log.csv").write_text("p\n" + "".join(f"{p!r}\n" for p in P[:500].tolist()))
+    options = ("watch", tmp_path / "log.csv", "-p", "p")
+    text = probcal(*options, "--plan").stdout
+    assert "labels for a new map" in text and "times 1.5, plus 0" in text
+    lines = list(map(json.loads, probcal(*options, "--plan", "-f", "json").stdout.splitlines()))
+    assert [(line["shift"], line["slope"]) for line in lines] == list(changes)
+    assert f"{lines[-1]['rows_to_alarm']:,}" in text  # the same seed gives the same plan
+    assert "Missing option '--time'" in refused(*options)

@@ -85,6 +85,7 @@ def test_message_says_that_an_unknown_object_is_rejected(tried):
     assert "filter status: REJECTED" in tried[0]["Vote"][0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", NETWORKS)
 @pytest.mark.parametrize("kind", gadget.XML)
 def test_xml_fetches_nothing_even_with_trust(tried, way, kind):

@@ -67,6 +67,7 @@ def test_the_measured_page_fits_its_window(tmp_path, opened):
     assert faults_of(calibrated_groups(tmp_path), opened) == []
 
 
+@pytest.mark.slow
 def test_tables_of_calibrated_classes_fit_their_panels(tmp_path, opened):
     path = measured(tmp_path, three_classes(), "-p", "p_*", "-c", "temperature")
     for width in (1200, 1280, 1600):
