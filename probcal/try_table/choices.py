@@ -50,8 +50,8 @@ TRIAL_LEARNERS: dict[str, Entry] = {
     "catboost": {"type": "probcal.learners.cat_boost.CatBoost", "label": "Cat"},
 }
 """Learners of ``probcal try``, in addition to the built-ins of experiments."""
-# Columns lie in [0, 1], where C = 1 is a strong penalty, and no C suits all tables. results/defaults/logistic.md has what
-# the search of C gains. Its folds are of single rows, so it is not for tables with groups or in order of time.
+# Columns lie in [0, 1], where C = 1 is a strong penalty, and no C suits all tables (results/defaults/logistic.md).
+# The folds of the search are of single rows, so it is not for tables with groups or in order of time.
 _LOGISTIC_WITHOUT_SEARCH: Entry = {
     "type": "sklearn.linear_model.LogisticRegression", "params": {"max_iter": 2000, "C": 10}, "label": "Log",
 }  # fmt: skip
