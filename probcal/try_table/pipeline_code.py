@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import wrap
@@ -157,8 +157,7 @@ class PipelinePlan:
             ]
         return "\n".join(
             [
-                # packages of others first, and of each kind the plain imports first, as import sorters have it
-                *sorted(imports, key=lambda line: ("probcal" in line, line.startswith("from"), line)),
+                *_import_lines(imports),
                 "",
                 f"{rows} = {reader}({_literal(table)}, {columns})",
                 *(f"# {line}" for note in notes for line in wrap(printable(note), _WIDTH)),
@@ -181,6 +180,17 @@ def pipeline_plan(
         method = replace(method, params={**method.params, "clip": (bound, 1 - bound)})
     cv = calibration_cv(method, split) if split.nested else None
     return PipelinePlan(column.learner, method, seed, cv, is_weighted)
+
+
+def _import_lines(imports: Collection[str]) -> list[str]:
+    """Return the imports with the names of a module in one line, as import sorters have it."""
+    names: dict[str, list[str]] = {}
+    for line in sorted(imports):
+        module, _, name = line.partition(" import ")  # a plain import has no name
+        names.setdefault(module, []).append(name)
+    lines = [f"{module} import {', '.join(found)}" if found != [""] else module for module, found in names.items()]
+    # packages of others first, and of each kind the plain imports first
+    return sorted(lines, key=lambda line: ("probcal" in line, line.startswith("from"), line))
 
 
 def _call(path: str, arguments: Sequence[str], named: Mapping[str, str], imports: set[str]) -> str:

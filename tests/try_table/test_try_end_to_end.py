@@ -46,7 +46,7 @@ def test_output_shows_columns_ranking_and_verdict(tried):
     assert "ja, weg" in text and "<- positive, the rarer" in text
     assert "saved, with the rows: sub/my.yaml, sub/my-data\n" in text
     assert "95 % interval" in text
-    assert "The best is" in text or "has the smallest loss" in text
+    assert "logistic alone has the best log loss" in text
     assert max(map(len, text.splitlines())) <= 80
 
 
