@@ -188,6 +188,11 @@ def read_predictions(request: PredictionsRequest, table: UserTable | None = None
         notes.append(f"left out: {counted(n_left_out)} of weight 0")
     notes += notes_on_sums
     notes += [] if cluster is None else _cluster_notes(*cluster, weight)
+    if weight_column is None and _WEIGHT in names_of(table) and _WEIGHT not in (*request.groups, target.name):
+        notes.append(
+            f'all rows count alike; if the column "{_WEIGHT}" holds their weights, as in a file of `probcal try`, add '
+            f"-w {_WEIGHT}"
+        )
     return FilePredictions(
         table=table,
         target=target.name,
@@ -204,6 +209,10 @@ def read_predictions(request: PredictionsRequest, table: UserTable | None = None
         cluster=cluster,
         weight_column=None if weight_column is None else weight_column.name,
     )
+
+
+_WEIGHT = "weight"
+"""Column in which ``probcal try`` writes the weights of held-out rows, if they have any."""
 
 
 def _cluster_notes(column: str, cluster: npt.NDArray[np.intp], weight: Floats) -> list[str]:
