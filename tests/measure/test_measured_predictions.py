@@ -97,6 +97,13 @@ def test_a_row_of_weight_two_counts_as_two_rows(tmp_path):
             assert value == pytest.approx(values(repeated)[name]), name
 
 
+def test_a_column_of_weights_that_has_no_effect_is_named(tmp_path):
+    frame = two_classes(60).rename(columns={"w": "weight"})
+    [note] = [note for note in read_table(frame, tmp_path).notes if "weight" in note]
+    assert note.endswith("add -w weight")
+    assert not any("weight" in note for note in read_table(frame, tmp_path, weight="weight").notes)
+
+
 def test_rows_of_weight_zero_are_ignored(tmp_path):
     frame = two_classes(60)
     frame.loc[:9, "w"] = 0

@@ -72,6 +72,6 @@ def test_try_runs_each_map_that_helps_most_learners(study, classes):
 def test_reason_of_the_maps_of_try_has_the_numbers_of_the_study(study, n_classes, classes):
     reason = choices.reason_of_methods(n_classes)
     for method in MAPS[classes]:
-        one = study.maps["direct"][FAMILIES["logistic"], "default", classes, method]["bounded_log_loss"]
+        one = study.maps["direct"][FAMILIES["logistic"], "searched", classes, method]["bounded_log_loss"]
         assert f"{-1000 * one.mean:.1f}" in reason
         assert f"on {one.n} tables" in reason

@@ -69,10 +69,18 @@ def test_reason_of_the_maps_has_the_ranks_of_calarena():
 def test_all_methods_have_the_same_bound():
     assert choices.bound((990, 10)) == 0.001
     assert choices.bound((1990, 10)) == 1 / 4000
+    assert choices.bound([100] * 12) == 0.002 / 12  # so a sure row stays near .998
+    assert choices.bound([1000] * 11 + [10]) == 1 / 2 / 11_010
     rare = plan_of(counts=(1990, 10)).methods
     bounds = {name: rare[name]["params"]["clip"] for name in ("isotonic", "bagging", "probing")}
     assert set(map(tuple, bounds.values())) == {(1 / 4000, 1 - 1 / 4000)}
     assert plan_of().methods["probing"] == {}  # its own bound is .001
+
+
+def test_logistic_regression_searches_its_penalty_where_rows_are_split_one_by_one():
+    assert choices.learners(["logistic"], 1)["logistic"]["params"]["param_grid"] == {"C": [0.01, 0.1, 1, 10, 100]}
+    fixed = choices.learners(["logistic"], 1, independent_rows=False)["logistic"]
+    assert (fixed["type"], fixed["params"]["C"]) == ("sklearn.linear_model.LogisticRegression", 10)
 
 
 def test_splits_in_time_train_once_more_on_all_rows():
