@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import shutil
 import statistics
+import sys
 import tempfile
 from pathlib import Path
 
@@ -23,13 +24,14 @@ from probcal.store.table_file import write_table
 
 RESULTS = speed.ROOT / "results"
 MANY_CELLS, MANY_COLUMNS = "beta-calibration-ejs", "arena-ensembles"
-"""Experiments of 84,000 cells, and of 327 columns on 103 data sets."""
+"""Experiments of 84,000 cells, and of many learners with many methods on 82 data sets."""
 N_METHODS, N_DATASETS, N_SPLITS = 500, 20, 10
+SCIKIT_LEARN = "import sklearn.calibration, sklearn.isotonic, sklearn.model_selection"
 
 
 def main() -> None:
     parser = speed.parser(__doc__, "commands")
-    names = ("run", "status", "table", "report", "compare")
+    names = ("run", "status", "table", "report", "compare", "import")
     parser.add_argument("--only", action="append", choices=names, help="all unless given")
     parser.add_argument("--runs", type=int, default=3, help="medians of (%(default)s)")
     args = parser.parse_args()
@@ -41,15 +43,23 @@ def main() -> None:
             "status": ("status of 84,000 cells", 2.0, ["status", copied(MANY_CELLS, place)]),
             "table": ("table of 84,000 cells", 2.0, ["table", copied(MANY_CELLS, place)]),
             "report": (
-                "report of 327 columns", 20.0, ["report", copied(MANY_COLUMNS, place), "-o", str(place / "page.html")]
+                "report of 82 data sets", 20.0, ["report", copied(MANY_COLUMNS, place), "-o", str(place / "page.html")]
             ),
             "compare": (f"compare of {N_METHODS} methods", 30.0, ["compare", drawn(place / "drawn")]),
         }  # fmt: skip
         rows = []
-        for name in args.only or names:
+        for name in [name for name in args.only or names if name in figures]:
             label, target, words = figures[name]
             seconds = statistics.median(cpu([*PROBCAL, *words]) for _ in range(args.runs))
             rows.append(row(f"probcal {label}", seconds, target, "s", "one process and its workers"))
+        if not args.only or "import" in args.only:
+            seconds, alone = (
+                statistics.median(cpu([sys.executable, "-c", code]) for _ in range(args.runs))
+                for code in ("from probcal import IsotonicClassifier; IsotonicClassifier", SCIKIT_LEARN)
+            )
+            rows.append(
+                row("import of IsotonicClassifier", seconds, 0.8, "s", f"scikit-learn alone {alone:.2f} s")
+            )
     description = f"CPU seconds, medians of {args.runs} processes."
     speed.report(args.out, "commands.py", description, ["figure", "measured", "target", "", "how"], rows)
 

@@ -27,6 +27,7 @@ REASONS = {
     "probcal run of ten trivial cells": "to import scikit-learn, pandas and SciPy once takes as long as the goal",
     "probcal status of 84,000 cells": "it plans every cell to see which are stale",
     "probcal table of 84,000 cells": "it imports pandas and makes an object for each cell",
+    "import of IsotonicClassifier": "nearly all of it imports scikit-learn",
     "try --dry-run, 100,000 rows, 20 columns": "scikit-learn, SciPy and pandas are imported, for about two seconds",
     "try --dry-run, 1,000,000 rows, 20 columns": "a slower processor than in an earlier version of the table, 9.7 s",
     "measure --group --report, 1,000,000 rows": "a slower processor than in an earlier version of the table, 10.7 s",
