@@ -61,6 +61,7 @@ ALLOWED = {
     ("cli/suggestions.py", "yaml.load"): "with the loader of plain values",
     ("contract/component_test.py", "yaml.load"): "with the loader of plain values",
     ("learners/weka/allowed.py", "yaml.load"): "of a file that is part of probcal, with a safe loader",
+    ("runner/shared_imports.py", "exec"): "the code with which multiprocessing starts its fork server",
     ("papers/published.py", "yaml.load"): "of a file that is part of probcal, with a safe loader",
 }
 MODULES = {"pickle", "cloudpickle", "dill", "joblib", "marshal", "shelve", "torch"}
