@@ -200,4 +200,4 @@ def validate(config: str) -> None:
         f"cells: {len(list_cells(experiment))}"
     )
     for note in unused_tolerances(experiment):
-        click.echo(printable(f"note: {note}"), err=True)
+        options.print_note(note)

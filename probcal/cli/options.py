@@ -173,12 +173,17 @@ def warn_of_unproven(stores: Iterable[Any]) -> list[str]:
     return doubts
 
 
+def print_note(note: str) -> None:
+    """Say on stderr what is worth to know about a result. It is no fault."""
+    click.echo(printable(f"note: {note}"), err=True)
+
+
 def note_unchecked(stores: Iterable[Any]) -> None:
     """Say on stderr what ``probcal check`` did not look at: other versions of packages, and the user's own code."""
     from probcal.runner.unchecked import unchecked_notes
 
     for note in (note for store in stores for note in unchecked_notes(store)):
-        click.echo(printable(f"note: {note}"), err=True)
+        print_note(note)
 
 
 def note_failures(stores: Iterable[Any]) -> None:
@@ -186,7 +191,7 @@ def note_failures(stores: Iterable[Any]) -> None:
     from probcal.runner.failure_advice import failure_advice
 
     for line in (line for store in stores for line in failure_advice(store)):
-        click.echo(printable(f"note: {line.strip()}"), err=True)
+        print_note(line.strip())
 
 
 def progress_bar(unit: str) -> Callable[[list[Any]], Iterable[Any]]:
@@ -219,7 +224,7 @@ def note_missing_pictures() -> None:
     if not is_installed("matplotlib"):
         from probcal.reporting.html.page import missing_pictures_note
 
-        click.echo(f"note: {missing_pictures_note()}", err=True)
+        print_note(missing_pictures_note())
 
 
 def selected_stores(selection: Any, folders: Sequence[Path]) -> list[Any]:
@@ -229,7 +234,7 @@ def selected_stores(selection: Any, folders: Sequence[Path]) -> list[Any]:
     kept = {store.folder for store in selected}
     for store in stores:
         if store.folder in folders and store.folder not in kept:
-            click.echo(printable(f"note: {selection.omission(store)}"), err=True)
+            print_note(selection.omission(store))
     return list(selected)
 
 

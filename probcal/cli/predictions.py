@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 from click.core import ParameterSource
 
-from probcal._io import printable
 from probcal.cli import suggestions as complete
 from probcal.cli.options import (
     DATA,
@@ -20,6 +19,7 @@ from probcal.cli.options import (
     decimal_option,
     format_option,
     note_missing_pictures,
+    print_note,
     progress_bar,
     reading_options,
     refuse_clusters,
@@ -282,13 +282,9 @@ def apply(
             raise click.UsageError("--as reads no TABLE; leave out --decimal, --missing, --sheet and --skip-lines")
         write_form(map_, form, output, probability, print_text)
     elif form is None and table is not None:
-        apply_map(map_, table, output, probability, decimal, print_text, _print_note, reading)
+        apply_map(map_, table, output, probability, decimal, print_text, print_note, reading)
     else:
         raise click.UsageError("give the TABLE to calibrate, or --as with the form of the map, not both")
-
-
-def _print_note(note: str) -> None:
-    click.echo(printable(f"note: {note}"), err=True)
 
 
 _ALARM = 3

@@ -177,9 +177,6 @@ def plot(folder: Path, kinds: tuple[str, ...], output: Path | None, selection: S
             return figures_folder(store)
         return output.resolve() / store.folder.relative_to(folder)
 
-    def print_note(line: str) -> None:
-        click.echo(f"note: {printable(line)}", err=True)
-
     diagrams = draw_ranks(stores, selection, folder_of) if RANKS in figure_kinds else []
     for path in diagrams:
         click.echo(path)
@@ -189,7 +186,7 @@ def plot(folder: Path, kinds: tuple[str, ...], output: Path | None, selection: S
             raise FigureError(f"{folder} has no ranks: they need two columns with results on the same two data sets")
         return
     try:
-        for path in draw(stores, print_note, chart_kinds, selection, folder_of):
+        for path in draw(stores, options.print_note, chart_kinds, selection, folder_of):
             click.echo(path)
     except FigureError:
         # Without curves to draw, the diagrams of ranks are still a result.

@@ -25,6 +25,11 @@ def to_import_path(path: str) -> str:
     return ".".join(parts[-2:] if re.match(r"[/\\~]|\.\.|\w:[/\\]", path) else parts)
 
 
+def comes_with_probcal(path: str) -> bool:
+    """Return whether a class or module is one of probcal or scikit-learn, and no user's, which may change in a run."""
+    return path.partition(".")[0] in ("probcal", "sklearn")
+
+
 def import_class(path: str) -> type:
     """Return the class at ``package.module.Class``, or where it was moved to.
 

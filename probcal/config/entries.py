@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from probcal.components.classes import (
+    comes_with_probcal,
     learner_fault,
     method_fault,
     parameter_names,
@@ -242,7 +243,7 @@ def parameter_faults(component: type, params: Mapping[str, Any], key_path: KeyPa
 def _names_own_classes(path: str, entry: Any) -> bool:
     """Return whether an entry and its variants name only classes of probcal and scikit-learn."""
     nested = paths(resolve_names([entry.params, *(entry.variants or {}).values()]))
-    return {name.partition(".")[0] for name in (path, *nested)} <= {"probcal", "sklearn"}
+    return all(map(comes_with_probcal, (path, *nested)))
 
 
 def _component(name: str, variant: str, builtin: Builtin, entry: Any, params: dict[str, Any]) -> Component:

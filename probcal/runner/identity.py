@@ -15,7 +15,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution, packages_distributions
 from typing import TYPE_CHECKING, Any
 
-from probcal.components.classes import import_class
+from probcal.components.classes import comes_with_probcal, import_class
 from probcal.components.nested import canonical
 from probcal.components.numerics import numerics
 from probcal.components.registry import plugin_package
@@ -81,7 +81,7 @@ def _modules(class_paths: tuple[str, ...]) -> tuple[str, ...]:
 
 def _may_have_any_learner(class_paths: tuple[str, ...]) -> bool:
     """Return whether a class of the user, or nested components, may pass on any learner to a fast path."""
-    return len(class_paths) > 2 or not {"probcal", "sklearn"} >= {path.partition(".")[0] for path in class_paths}
+    return len(class_paths) > 2 or not all(map(comes_with_probcal, class_paths))
 
 
 def used_packages(cell: Cell) -> dict[str, str]:
@@ -283,20 +283,16 @@ def _has_stages(cell: Cell) -> bool:
 def _metric_versions(names: tuple[str, ...]) -> str:
     """Return the metrics that are past version 1, the plugins with others, and a digest of such code of the user."""
     modules = metric_modules(names)
-    packages = {package for module in modules for package in _distributions_of(_top(module))}
+    packages = {package for module in modules for package in _distributions_of(module.partition(".")[0])}
     plugins = {f"{package} {installed_version(package)}" for package in packages}
     digests = user_digests(*modules)
     own = _digest_of_json(json.dumps(digests, sort_keys=True)) if digests else ""
     return ", ".join(filter(None, (numerics().risen_metrics(names), *sorted(plugins), own)))
 
 
-def _top(module: str) -> str:
-    return module.partition(".")[0]
-
-
 def _plugins(class_paths: tuple[str, ...]) -> list[str]:
     """Return name and version of each package that declares one of these classes for probcal."""
-    packages = (plugin_package(path) for path in class_paths if _top(path) not in ("probcal", "sklearn"))
+    packages = (plugin_package(path) for path in class_paths if not comes_with_probcal(path))
     return sorted({package for package in packages if package})
 
 

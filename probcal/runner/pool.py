@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from multiprocessing.connection import wait
 
+from probcal.components.classes import comes_with_probcal
 from probcal.errors import ProbcalError
 from probcal.runner.cell import PlannedCell
 from probcal.runner.execute import Outcome
@@ -47,7 +48,7 @@ def run_cells(
     level = level or next((planned.cell.processor for planned in plan), None)
     modules = {module for planned in plan for module in used_modules(planned.cell.column)}
     # The user's own modules are left out, because they may change during the run.
-    preload_modules(sorted(module for module in modules if module.partition(".")[0] in ("probcal", "sklearn")))
+    preload_modules(sorted(filter(comes_with_probcal, modules)))
     try:
         workers += _start_workers(run_id, level, min(jobs, len(plan)))
         while workers:

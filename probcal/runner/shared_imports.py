@@ -24,6 +24,7 @@ from contextlib import contextmanager, suppress
 from multiprocessing import util
 from typing import Any, NoReturn
 
+from probcal.components.classes import comes_with_probcal
 from probcal.config.experiment import Experiment
 from probcal.metrics.plugins import metric_modules
 from probcal.runner.identity import used_modules
@@ -46,7 +47,7 @@ def fork_early_server(experiment: Experiment) -> None:
     pairs = (experiment.with_overrides(card, column) for card in experiment.cards for column in experiment.columns)
     columns = {id(pair[1]): pair[1] for pair in pairs if pair is not None}.values()
     modules = {module for column in columns for module in used_modules(column)} | {*metric_modules(experiment.metrics)}
-    if {module.partition(".")[0] for module in modules} <= {"probcal", "sklearn"}:
+    if all(map(comes_with_probcal, modules)):
         with _forks():
             start_early(experiment.processor, modules)
 

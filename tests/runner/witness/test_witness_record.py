@@ -125,6 +125,7 @@ def test_only_results_of_this_repository_are_doubted(tmp_path, monkeypatch):
     (tmp_path / "package").mkdir()
     monkeypatch.setattr(proof, "PACKAGE", tmp_path / "package")
     monkeypatch.setattr(proof, "code_digest", lambda: "this code")
+    monkeypatch.setattr(proof, "_files_digest", lambda: "these files")
     proofs = tmp_path / "proofs.csv"
     assert doubt_about(tmp_path / "results" / "uci", proofs) is None
     proofs.write_text("code,date\nof other code,2026-01-01\n")
